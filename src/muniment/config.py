@@ -1,0 +1,44 @@
+"""Settings.  The only place that reads the environment (prefix ``MUNIMENT_``)."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What an operator can set from outside.
+
+    ==========================  =================================================================
+    ``MUNIMENT_URL``            the store: ``sqlite:///path.db`` or ``postgresql://…``
+    ``MUNIMENT_KEY_FILE``       where the chain key lives (default: beside an SQLite file, else
+                                under the user's data directory)
+    ``MUNIMENT_TENANT``         the tenant of the command line
+    ``MUNIMENT_USER``           the user of the command line
+    ``MUNIMENT_PROJECT``        the project the command line acts in
+    ``MUNIMENT_CHANNEL``        ``user`` on a terminal, ``agent`` for a model, else ``runtime``
+    ``MUNIMENT_LANGUAGE``       ``en`` or ``zh``: the language of explanations
+    ==========================  =================================================================
+    """
+
+    model_config = SettingsConfigDict(env_prefix="MUNIMENT_", extra="ignore")
+
+    url: str = "sqlite:///muniment.db"
+    key_file: Path | None = None
+    data_home: Path = Field(default_factory=lambda: Path.home() / ".local" / "share" / "muniment")
+    tenant: str = "local"
+    user: str = Field(default_factory=lambda: system_user())
+    project: str | None = None
+    channel: str | None = None
+    language: str = "en"
+
+
+def system_user() -> str:
+    """The name of whoever runs the process; ``user`` where there is none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "user"

@@ -1,0 +1,138 @@
+"""Reads off a statement's words what the gate has to know of it, whoever made the candidate."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from muniment.extract.lexicon import concept, concepts, fold, says
+from muniment.extract.people import person_in
+from muniment.gate.candidate import Candidate, Claim, Direction, Flag
+from muniment.records.facts import Catalogue
+from muniment.records.record import Durability, Kind, Sensitivity
+from muniment.text import language
+
+_FLAGS = {
+    Flag.QUESTION: "question",
+    Flag.HYPOTHETICAL: "hypothetical",
+    Flag.QUOTED: "quoted",
+    Flag.HEDGED: "hedge",
+    Flag.CONFIG: "agent_config",
+    Flag.CONTROLS: "controls",
+}
+_ACTING = (Kind.RULE, Kind.PREFERENCE, Kind.SKILL, Kind.LESSON)
+_NEGATED_BEFORE = re.compile(
+    r"(?:不要|不能|不得|不准|不许|不允许|禁止|严禁|绝不|别|勿|never|do not|don't|must not|may not"
+    r"|cannot|can't|not allowed to)[^,，.。;；]{0,40}$",
+    re.IGNORECASE,
+)
+
+
+def annotate(candidate: Candidate, catalogue: Catalogue | None = None) -> Candidate:
+    """The candidate with durability, flags, direction, topic, sensitivity, claim and language.
+
+    What the candidate already says in the cautious sense stays: flags are only added, sensitivity
+    only rises, a one-off or volatile one stays so.  With a ``catalogue``, what its predicate
+    says (expiry, refresh, sensitivity, topic) is filled in.  Idempotent; decides nothing.
+    """
+    folded = fold(candidate.content)
+    candidate = _by_predicate(candidate, catalogue)
+    person = person_in(candidate.content)
+    subject = (
+        person if person and not candidate.subject.startswith("person:") else candidate.subject
+    )
+    topic = candidate.topic or topic_of(folded, candidate.kind)
+    annotated = replace(
+        candidate,
+        subject=subject,
+        topic=topic,
+        direction=_direction(candidate, folded, topic),
+        durability=_durability(candidate, folded),
+        claim=_claim(candidate, subject),
+        flags=candidate.flags | flags_of(folded),
+        language=language(candidate.content),
+    )
+    return replace(annotated, sensitivity=_sensitivity(annotated, folded))
+
+
+def flags_of(folded: str) -> frozenset[Flag]:
+    """The flags that folded words raise by themselves."""
+    return frozenset(flag for flag, name in _FLAGS.items() if says(name, folded))
+
+
+def topic_of(folded: str, kind: Kind) -> str | None:
+    """The high-impact topic of a way of acting; a fact about a topic permits nothing."""
+    if kind not in _ACTING:
+        return None
+    return next((name for name, words in concepts("topics").items() if words.search(folded)), None)
+
+
+def direction_of(folded: str) -> Direction:
+    """Whether words allow more or less than before; what is forbidden to skip is not skipped."""
+    for hit in concept("loosens").finditer(folded):
+        if not _NEGATED_BEFORE.search(folded[max(0, hit.start() - 60) : hit.start()]):
+            return Direction.LOOSENS
+    return Direction.TIGHTENS if says("tightens", folded) else Direction.NEUTRAL
+
+
+def _direction(candidate: Candidate, folded: str, topic: str | None) -> Direction:
+    if candidate.kind not in _ACTING:
+        return Direction.NEUTRAL
+    found = direction_of(folded)
+    if topic is not None:
+        # Undecidable on a high-impact topic counts as loosening.
+        return Direction.LOOSENS if found is Direction.NEUTRAL else found
+    if found is Direction.LOOSENS and not says("controls", folded):
+        return Direction.NEUTRAL
+    if candidate.kind is Kind.RULE or found is Direction.LOOSENS:
+        return found
+    return Direction.NEUTRAL
+
+
+def _by_predicate(candidate: Candidate, catalogue: Catalogue | None) -> Candidate:
+    predicate = catalogue.get(candidate.predicate) if catalogue else None
+    if predicate is None:
+        return candidate
+    volatile = predicate.volatile and candidate.durability is not Durability.ONE_OFF
+    expires_at = candidate.expires_at
+    if expires_at is None and predicate.expires is not None:
+        expires_at = candidate.said_at + predicate.expires
+    return replace(
+        candidate,
+        durability=Durability.VOLATILE if volatile else candidate.durability,
+        expires_at=expires_at,
+        refresh=candidate.refresh or predicate.refresh,
+        topic=candidate.topic or predicate.topic,
+        sensitivity=max(candidate.sensitivity, predicate.sensitivity, key=_RANK.index),
+    )
+
+
+_RANK = list(Sensitivity)
+
+
+def _durability(candidate: Candidate, folded: str) -> Durability:
+    if candidate.durability is not Durability.LONG_TERM:
+        return candidate.durability
+    if says("one_off", folded) and not says("lasting", folded):
+        return Durability.ONE_OFF
+    return Durability.LONG_TERM
+
+
+def _claim(candidate: Candidate, subject: str) -> Claim:
+    if candidate.claim is Claim.NOTHING:
+        return Claim.NOTHING
+    if candidate.kind in (Kind.RULE, Kind.SKILL):
+        return Claim.RULE
+    if candidate.kind is Kind.PREFERENCE or subject.startswith(("user:", "person:")):
+        return Claim.USER
+    return Claim.WORLD
+
+
+def _sensitivity(candidate: Candidate, folded: str) -> Sensitivity:
+    found = candidate.sensitivity
+    about_person = candidate.subject.startswith(("user:", "person:"))
+    if about_person and candidate.kind is Kind.FACT:
+        found = max(found, Sensitivity.PERSONAL, key=_RANK.index)
+    if about_person and candidate.claim is not Claim.RULE and says("sensitive", folded):
+        found = Sensitivity.SENSITIVE
+    return found

@@ -1,0 +1,80 @@
+"""The words by which statements are read, loaded once from `lexicon.yaml`.
+
+Everything is matched on *folded* text, which is exactly as long as the original, so that a span
+found in it is a span of the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from muniment.extract.words import Words
+
+# Traditional characters of the words we look for, each before its simplified form; a full table
+# would fold names too.
+_SIMPLIFIED = (
+    "後后個个項项記记這这嗎吗開开從从們们該该專专給给說说總总規规則则試试測测運运執执讀读"
+    "寫写請请問问為为與与務务應应當当習习慣惯愛爱歡欢簡简詳详細细覽览預预確确認认審审準准"
+    "業业員员團团隊队組组對对還还經经過过時时間间會会議议臨临單单雙双發发佈布數数據据庫库"
+    "遷迁優优選选級级換换來来無无須须語语檔档圖图環环錄录資资訊讯網网錯错舊旧憶忆條条話话"
+    "題题關关於于幫帮複复點点麼么擇择變变報报長长備备註注僅仅終终編编碼码構构範范區区號号"
+    "統统統统邊边際际產产線线門门機机導导慮虑歷历樣样術术許许誰谁讓让論论證证體体"
+)
+_TABLE: Mapping[int, int | str] = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    **dict(zip(map(ord, _SIMPLIFIED[::2]), _SIMPLIFIED[1::2], strict=True)),
+    **{0x3000: " ", 0x201C: '"', 0x201D: '"', 0x2018: "'", 0x2019: "'"},
+}
+_LEFT = r"(?<![A-Za-z0-9_])"
+# Holds after a word's last letter, and after anything that was not a letter to begin with.
+_RIGHT = r"(?:(?<![A-Za-z0-9_])|(?![A-Za-z0-9_]))"
+
+
+def fold(text: str) -> str:
+    """The text as it is matched: narrowed, simplified; exactly as long as it came."""
+    return text.translate(_TABLE)
+
+
+def data(name: str) -> Any:
+    """The parsed content of a YAML file of this package."""
+    text = resources.files("muniment.extract").joinpath(name).read_text("utf-8")
+    return yaml.safe_load(text)
+
+
+def bounded(word: str) -> str:
+    """An English phrase that matches whole words only, also beside Han characters."""
+    return f"{'' if word.startswith('^') else _LEFT}(?:{word}){_RIGHT}"
+
+
+def compiled(words: Mapping[str, Iterable[str]]) -> Words:
+    """One pattern for a concept: its Chinese phrases, and its English ones as whole words."""
+    parts = [*(f"(?:{word})" for word in words.get("zh", ()))]
+    parts += [bounded(word) for word in words.get("en", ())]
+    return Words("|".join(parts))
+
+
+@cache
+def _lexicon() -> dict[str, Any]:
+    return dict(data("lexicon.yaml"))
+
+
+@cache
+def concept(name: str) -> Words:
+    """The pattern of one concept of the lexicon."""
+    return compiled(_lexicon()[name])
+
+
+@cache
+def concepts(name: str) -> Mapping[str, Words]:
+    """The patterns of a concept that is divided (topics, qualifiers), in their order."""
+    return {key: compiled(words) for key, words in _lexicon()[name].items()}
+
+
+def says(name: str, folded: str) -> bool:
+    """Whether a concept occurs in folded text."""
+    return concept(name).search(folded) is not None

@@ -1,0 +1,206 @@
+"""From one sentence to its candidates: what a person, an assistant or a page states in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from muniment.extract.build import (
+    END_MARKS,
+    Reading,
+    build,
+    condition_of,
+    intent_of,
+    of_project,
+    with_words,
+)
+from muniment.extract.general import about_user, bare_prohibition, general_kind
+from muniment.extract.lexicon import concept, fold, says
+from muniment.extract.people import person_in
+from muniment.extract.sentences import Piece, clauses, segments, without_lead
+from muniment.extract.triggers import Match, matches
+from muniment.gate.candidate import Candidate, Claim, Flag, Intent
+from muniment.records.record import Durability, Kind
+
+# "Forget that": what is meant stands in an earlier sentence, not in this one.
+_POINTS_BACK = re.compile(
+    r"^(?:(?:这|那|该|此|刚才|之前|我).{0,6}(?:事|条|点|偏好|规则|记忆|话|说的)?"
+    r"|(?:the |this |that )?(?:preference|rule|memory|note)|it|that|this|them|please|now|.?)$",
+    re.IGNORECASE,
+)
+# Any of these makes the naming of a way of working a lasting one, not a wish for now.
+_LASTING = (
+    "standing",
+    "standing_weak",
+    "preference",
+    "norm",
+    "user_claim",
+    "first_person",
+    "project_named",
+)
+_WISHED = (*_LASTING[:4], "norm_weak", "wish", "change")
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """One sentence being read, and what holds for all of it."""
+
+    reading: Reading
+    piece: Piece
+    folded: str
+    explicit: bool
+    made: list[Candidate] = field(default_factory=list)
+
+
+def read_sentence(piece: Piece, reading: Reading) -> list[Candidate]:
+    """The candidates of one sentence; none for questions, tasks, greetings and retellings."""
+    wished = reading.by_user and says("explicit", piece.folded)
+    sentence = _Sentence(reading, piece, piece.folded, wished)
+    if _states_nothing(sentence):
+        return []
+    if says("revocation", sentence.folded):
+        return [_revocation(sentence)]
+    kept: list[Piece] = []
+    for segment in segments(piece):
+        made = list(_of_segment(segment, sentence))
+        if made:
+            sentence.made += made
+            kept.append(segment)
+        elif sentence.made:
+            # A reservation that is no statement of its own stays with what it qualifies.
+            whole = piece.part(kept[-1].start - piece.start, segment.end - piece.start)
+            sentence.made[-1] = with_words(sentence.made[-1], whole)
+    return sorted(sentence.made, key=lambda c: c.span or (0, 0))
+
+
+def small_talk(piece: Piece, reading: Reading) -> Candidate | None:
+    """The one candidate that says: a statement was made, and there is nothing in it to keep."""
+    folded = without_lead(piece).folded
+    if any(says(n, folded) for n in ("greeting", "question", "task", "hypothetical", "quoted")):
+        return None
+    if not says("statement", folded):
+        return None
+    made = build(piece, reading, Kind.FACT, about_user=True)
+    return replace(made, claim=Claim.NOTHING, flags=frozenset({Flag.SMALL_TALK}))
+
+
+def _states_nothing(sentence: _Sentence) -> bool:
+    folded, bare = sentence.folded, without_lead(sentence.piece).folded
+    if says("greeting", folded) or says("greeting", bare) or says("anaphora", folded):
+        return True
+    if says("reminder", folded) and not says("standing", bare):
+        return True
+    if says("question", bare) and not says("polite_request", folded):
+        return True
+    return not sentence.explicit and (says("hypothetical", bare) or says("quoted", bare))
+
+
+def _of_segment(segment: Piece, sentence: _Sentence) -> Iterator[Candidate]:
+    catalogue = sentence.reading.catalogue
+    hits = [
+        (clause, match)
+        for clause in clauses(without_lead(segment))
+        for match in matches(clause.text, clause.folded, catalogue)
+        if _in_context(match, clause, segment, sentence)
+    ]
+    made = list(_from_matches(segment, hits, sentence))
+    yield from made
+    if not made and (candidate := _general(segment, sentence)):
+        yield candidate
+
+
+def _from_matches(
+    segment: Piece, hits: list[tuple[Piece, Match]], sentence: _Sentence
+) -> Iterator[Candidate]:
+    set_names = {m.predicate.name for _, m in hits if not m.dropped}
+    hits = [(c, m) for c, m in hits if not (m.dropped and m.predicate.name in set_names)]
+    said: dict[tuple[str, object], tuple[Piece, Match]] = {}
+    for clause, match in hits:  # of two ways to say the same, the later words
+        said[match.predicate.name, str(match.predicate.canonical(match.value))] = (clause, match)
+    for clause, match in said.values():
+        words = segment if len(said) == 1 else clause
+        if candidate := _from_match(words, segment, match, sentence):
+            yield candidate
+
+
+def _in_context(match: Match, clause: Piece, segment: Piece, sentence: _Sentence) -> bool:
+    """Whether the clause speaks of what the attribute is an attribute of."""
+    if match.labelled or match.context == "any":
+        return True
+    folded = segment.folded
+    if match.context == "project":
+        if says("first_person", clause.folded) and not says("project", clause.folded):
+            return says("change", clause.folded)
+        lasts = sentence.explicit or any(says(n, folded) for n in ("standing", "change", "one_off"))
+        return lasts or of_project(folded, sentence.reading)
+    if match.context == "self":
+        return says("self", folded)
+    if match.context == "person":
+        speaker = match.start == 0 and sentence.reading.by_user
+        return speaker or says("self", folded) or person_in(without_lead(clause).text) is not None
+    return False
+
+
+def _from_match(
+    words: Piece, segment: Piece, match: Match, sentence: _Sentence
+) -> Candidate | None:
+    kind, folded, reading = match.predicate.kind, segment.folded, sentence.reading
+    condition = condition_of(words.folded, kind, reading, match)
+    stated = bool(condition) or sentence.explicit
+    wished = stated or reading.by_user or any(says(name, folded) for name in _WISHED)
+    if kind is Kind.PREFERENCE and not wished:
+        return None
+    made = build(
+        words,
+        reading,
+        kind,
+        match=match,
+        condition=condition,
+        intent=intent_of(match, folded),
+        explicit=sentence.explicit,
+    )
+    lasting = stated or any(says(name, folded) for name in _LASTING)
+    if match.momentary and not lasting and made.durability is Durability.LONG_TERM:
+        made = replace(made, durability=Durability.ONE_OFF)
+    return _as_exception(made, sentence)
+
+
+def _general(segment: Piece, sentence: _Sentence) -> Candidate | None:
+    words, reading = without_lead(segment), sentence.reading
+    kind = general_kind(words, segment.folded, reading, explicit=sentence.explicit)
+    if kind is None:
+        return None
+    made = build(
+        segment,
+        reading,
+        kind,
+        condition=condition_of(segment.folded, kind, reading, None),
+        intent=intent_of(None, segment.folded),
+        about_user=kind is Kind.FACT and about_user(words, reading),
+        explicit=sentence.explicit,
+    )
+    if kind is Kind.RULE and not sentence.explicit and bare_prohibition(segment.folded):
+        made = replace(made, durability=Durability.ONE_OFF)
+    return _as_exception(made, sentence)
+
+
+def _as_exception(made: Candidate, sentence: _Sentence) -> Candidate:
+    """What follows a "but" holds for the same matter and place, only narrower."""
+    if not sentence.made or not made.condition:
+        return made
+    general = sentence.made[0]
+    return replace(made, scope=general.scope, subject=general.subject, exception_hint=True)
+
+
+def _revocation(sentence: _Sentence) -> Candidate:
+    """What is to be forgotten: a known attribute, else the words after the verb."""
+    found = matches(sentence.piece.text, sentence.folded, sentence.reading.catalogue)
+    match = next(iter(found), None)
+    kind = match.predicate.kind if match else Kind.PREFERENCE
+    made = build(sentence.piece, sentence.reading, kind, match=match, intent=Intent.REVOCATION)
+    made = replace(made, durability=Durability.LONG_TERM)
+    if match is None and (verb := concept("revocation").search(sentence.folded)):
+        rest = sentence.piece.text[verb.end() :].strip(END_MARKS)
+        made = replace(made, value=None if _POINTS_BACK.match(fold(rest)) else rest)
+    return made

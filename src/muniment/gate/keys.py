@@ -1,0 +1,66 @@
+"""The keyed digests by which candidates are recognised again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Protocol
+
+from muniment.events.event import Event
+from muniment.gate.candidate import Candidate
+from muniment.gate.codec import candidate_to_dict
+from muniment.records.facts import Predicate
+from muniment.records.record import Record, Value
+from muniment.text import normalise
+
+
+class Digester(Protocol):
+    """Something with the store's key."""
+
+    def digest(self, domain: str, *parts: str) -> str:
+        """A keyed digest."""
+        ...
+
+
+def plain(value: Value) -> str:
+    """A value as comparable text."""
+    return normalise(value) if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def content_key(keys: Digester, c: Candidate | Record, predicate: Predicate | None) -> str:
+    """Equal for what says the same in the same words or, with a predicate, the same value."""
+    if predicate is not None and c.value is not None:
+        return keys.digest("content", predicate.name, plain(predicate.canonical(c.value)))
+    return keys.digest("content", "", normalise(c.content or ""))
+
+
+def tombstone_digests(
+    keys: Digester, c: Candidate | Record, predicate: Predicate | None
+) -> list[str]:
+    """The digests under which it is blocked after a delete, reject or erase."""
+    place = (c.subject, c.scope.key, c.condition.key)
+    digests = [keys.digest("tombstone", *place, "words", normalise(c.content or ""))]
+    if predicate is not None and c.value is not None:
+        value = plain(predicate.canonical(c.value))
+        digests.append(keys.digest("tombstone", *place, predicate.name, value))
+    return digests
+
+
+def candidate_digest(keys: Digester, c: Candidate) -> str:
+    """What a confirmation names: it changes with every word that would be kept."""
+    words = json.dumps(candidate_to_dict(c), sort_keys=True, ensure_ascii=False)
+    return keys.digest("candidate", words)
+
+
+def held_key(keys: Digester, c: Candidate) -> str:
+    """One waiting candidate per subject, predicate or words, scope and intent."""
+    what = c.predicate or normalise(c.content)
+    return keys.digest("held", c.subject, what, c.scope.key, c.condition.key, c.intent.value)
+
+
+def source_key(evidence: Sequence[Event]) -> str:
+    """One web page, mail, file or tool; else the thread."""
+    if not evidence:
+        return ""
+    e = evidence[0]
+    return f"{e.kind}:{e.url or e.path or e.name or e.thread}"

@@ -1,0 +1,111 @@
+"""The lexical index as recall needs it (a port), and what goes into it.
+
+The index is derived: it holds nothing that cannot be rebuilt from records and events.  Its
+postings are laid out by (tenant, layer, partition, term): a partition is a scope key for
+records and an owner for turns, so that a query only ever touches what access already allowed,
+and its statistics are those of the permitted partitions alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+from urllib.parse import quote
+
+from muniment.events.event import Event
+from muniment.records.facts import Catalogue
+from muniment.records.record import Record
+from muniment.text import tokens
+
+
+class Layer(StrEnum):
+    """What is searched: records, or the archive of turns."""
+
+    RECORD = "record"
+    TURN = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """One searchable thing: its terms with their counts, and how long its words are."""
+
+    layer: Layer
+    id: str
+    partition: str
+    terms: Mapping[str, int]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """One term in one document."""
+
+    term: str
+    id: str
+    count: int
+    length: int
+
+
+class Index(Protocol):
+    """Postings of every tenant, apart from the truth."""
+
+    def put(self, tenant: str, docs: Sequence[Doc]) -> None:
+        """Add or replace documents."""
+        ...
+
+    def drop(self, tenant: str, layer: Layer, ids: Iterable[str]) -> None:
+        """Remove documents; unknown ids are no error."""
+        ...
+
+    def find(
+        self, tenant: str, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
+    ) -> list[Posting]:
+        """Every posting of these terms in these partitions, and in no others."""
+        ...
+
+    def size(self, tenant: str, layer: Layer, partitions: Sequence[str]) -> tuple[int, int]:
+        """How many documents the partitions hold, and their total length."""
+        ...
+
+    def clear(self, tenant: str) -> None:
+        """Forget a tenant."""
+        ...
+
+    def scrub(self) -> None:
+        """Make deleted bytes unreadable."""
+        ...
+
+    def close(self) -> None:
+        """Release every connection."""
+        ...
+
+
+def record_doc(record: Record, catalogue: Catalogue) -> Doc:
+    """A record's words, and beside them its keys: the predicate's cues, tags, conditions."""
+    words = Counter(tokens(record.content or ""))
+    length = sum(words.values())
+    keys = [*record.tags, *record.condition.entities, *record.condition.paths]
+    predicate = catalogue.get(record.predicate)
+    if predicate is not None:
+        keys += [*predicate.cues, predicate.name.replace("_", " ")]
+    if isinstance(record.value, str):
+        keys.append(record.value)
+    for term in {t for key in keys for t in tokens(key)}:
+        words.setdefault(term, 1)
+    return Doc(Layer.RECORD, record.id, record.scope.key, words, length)
+
+
+def turn_doc(event: Event, owner: str | None) -> Doc:
+    """A turn's words with its speaker, in its owner's partition."""
+    words = Counter(tokens(event.text or ""))
+    for term in set(tokens(event.speaker or "")):
+        words.setdefault(term, 1)
+    return Doc(Layer.TURN, event.id, owner_partition(owner), words, sum(words.values()))
+
+
+def owner_partition(owner: str | None) -> str:
+    """The partition of someone's turns."""
+    return f"owner={quote(owner or '', safe='')}"

@@ -1,0 +1,165 @@
+"""Ranking by named parts, and who overrides whom: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from muniment.ids import RecordId
+from muniment.recall.envelope import Envelope, envelope_of
+from muniment.recall.lexical import Match
+from muniment.recall.request import Request, holds
+from muniment.records.facts import Catalogue
+from muniment.records.record import Kind, Record, Sensitivity
+from muniment.scope import Principal, Scope
+
+#: Weights of the parts; relevance, coverage and the like are between 0 and 1.
+WEIGHTS = {
+    "relevance": 1.0,
+    "scope": 0.05,
+    "trust": 0.03,
+    "stage": 0.3,
+    "use": 0.1,
+    "rule": 2.0,
+    "preference": 1.0,
+    "exception": 0.5,
+    "staleness": -0.1,
+    "unsure": -0.2,
+}
+STALE_AFTER_DAYS = 365.0
+USES_FOR_FULL_CREDIT = 10
+ENOUGH_TO_NAME_IT = 0.5  # share of query terms by which words alone call up a preference
+
+
+def admissible(record: Record, request: Request, principal: Principal, now: datetime) -> bool:
+    """Whether a record may be shown at all: standing, time, condition, sensitivity, kind."""
+    private = record.sensitivity is Sensitivity.SENSITIVE
+    return (
+        record.current_at(now)
+        and record.content is not None
+        and (not request.kinds or record.kind in request.kinds)
+        and (not private or record.scope.user == principal.user is not None)
+        and holds(record.condition, request)
+    )
+
+
+def loads(record: Record, request: Request, catalogue: Catalogue) -> bool:
+    """Rules always; preferences where their facet is the task's."""
+    if record.kind is Kind.RULE:
+        return True
+    return record.kind is Kind.PREFERENCE and _facet(record, catalogue) in request.facets
+
+
+def relevant(record: Record, match: Match | None, request: Request, catalogue: Catalogue) -> bool:
+    """Whether its words answer the request well enough to compete."""
+    if match is None or not match.strong:
+        return False
+    if record.kind is not Kind.PREFERENCE or not request.facets:
+        return True
+    facet = _facet(record, catalogue)
+    return facet is None or facet in request.facets or match.coverage >= ENOUGH_TO_NAME_IT
+
+
+def _facet(record: Record, catalogue: Catalogue) -> str | None:
+    predicate = catalogue.get(record.predicate)
+    return predicate.facet if predicate else None
+
+
+def parts_of(
+    record: Record,
+    match: Match | None,
+    request: Request,
+    now: datetime,
+    *,
+    loaded: bool,
+    cited: int,
+) -> dict[str, float]:
+    """The named parts of a record's score."""
+    age_days = max((now - record.said_at).total_seconds() / 86_400, 0.0)
+    staged = request.stage is not None and request.stage in record.condition.stages
+    raw = {
+        "relevance": match.score if match else 0.0,
+        "scope": float(len(list(record.scope.parts()))),
+        "trust": float(record.origin.trust),
+        "stage": float(staged),
+        "use": min(cited / USES_FOR_FULL_CREDIT, 1.0),
+        "rule": float(loaded and record.kind is Kind.RULE),
+        "preference": float(loaded and record.kind is Kind.PREFERENCE),
+        "exception": float(record.exception_of is not None or bool(record.condition.entities)),
+        "staleness": min(age_days / STALE_AFTER_DAYS, 1.0),
+        "unsure": float(not record.sure),
+    }
+    return {name: WEIGHTS[name] * value for name, value in raw.items() if value}
+
+
+def rank(
+    records: Sequence[Record],
+    matches: Mapping[str, Match],
+    request: Request,
+    catalogue: Catalogue,
+    now: datetime,
+    cited: Mapping[RecordId, int],
+) -> list[Envelope]:
+    """Every record that is loaded or relevant, best first, overrides marked."""
+    out = []
+    for record in records:
+        match = matches.get(record.id)
+        loaded = loads(record, request, catalogue)
+        if not loaded and not relevant(record, match, request, catalogue):
+            continue
+        parts = parts_of(record, match, request, now, loaded=loaded, cited=cited.get(record.id, 0))
+        out.append(envelope_of(record, parts, now, loaded=loaded))
+    out.sort(key=lambda e: (-e.score, e.id))
+    return _mark_conflicts(_mark_overridden(out), catalogue)
+
+
+def _mark_overridden(envelopes: list[Envelope]) -> list[Envelope]:
+    """A holding exception leads; its general rule follows, marked."""
+    exceptions = {e.exception_of: e.id for e in envelopes if e.exception_of is not None}
+    marked = [
+        replace(e, overridden_by=exceptions[e.id]) if e.id in exceptions else e for e in envelopes
+    ]
+    lead = [e for e in marked if e.id in set(exceptions.values())]
+    rest = [e for e in marked if e.id not in set(exceptions.values())]
+    return sorted(lead, key=lambda e: (-e.score, e.id)) + rest
+
+
+def _mark_conflicts(envelopes: list[Envelope], catalogue: Catalogue) -> list[Envelope]:
+    """Two values of one single-valued fact: the narrower leads and the wider is marked as
+    overridden; where neither scope is narrower both stay and say so."""
+    out = list(envelopes)
+    for i, a in enumerate(out):
+        for j in range(i + 1, len(out)):
+            b = out[j]
+            if not _rivals(a, b, catalogue):
+                continue
+            narrow, wide = _narrower(a, b)
+            if narrow is None or wide is None:
+                out[i] = replace(out[i], conflicts_with=(*out[i].conflicts_with, b.id))
+                out[j] = replace(out[j], conflicts_with=(*out[j].conflicts_with, a.id))
+            elif wide.overridden_by is None:
+                k = i if wide.id == a.id else j
+                out[k] = replace(out[k], overridden_by=narrow.id)
+    return (
+        sorted(out, key=lambda e: e.overridden_by is not None and e.exception_of is None)
+        if any(e.overridden_by for e in out)
+        else out
+    )
+
+
+def _rivals(a: Envelope, b: Envelope, catalogue: Catalogue) -> bool:
+    predicate = catalogue.get(a.predicate)
+    if predicate is None or not predicate.single or a.predicate != b.predicate:
+        return False
+    return a.subject == b.subject and predicate.canonical(a.value) != predicate.canonical(b.value)
+
+
+def _narrower(a: Envelope, b: Envelope) -> tuple[Envelope | None, Envelope | None]:
+    """(narrower, wider) by scope, then by a condition that holds; nothing if neither."""
+    first, second = Scope.of(a.scope), Scope.of(b.scope)
+    if first.narrower_than(second) or (first == second and a.condition and not b.condition):
+        return a, b
+    if second.narrower_than(first) or (first == second and b.condition and not a.condition):
+        return b, a
+    return None, None

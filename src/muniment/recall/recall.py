@@ -1,0 +1,174 @@
+"""The read: authorise → applicable keys → candidates → rank → verify again → envelopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from muniment.events.event import Event
+from muniment.gate.unit import Unit
+from muniment.ids import EventId, RecordId
+from muniment.recall.envelope import Envelope, Recalled
+from muniment.recall.index import Doc, Index, Layer, owner_partition
+from muniment.recall.lexical import Match, search
+from muniment.recall.rank import admissible, rank
+from muniment.recall.request import Request
+from muniment.records.facts import Catalogue
+from muniment.records.record import Kind, Record, Status
+from muniment.records.table import Filter
+from muniment.scope import Principal, applicable_keys, permits
+from muniment.text import query_tokens
+
+CANDIDATES = 200  # lexical matches read back from the truth
+
+_CURRENT = (Status.ACTIVE, Status.SCHEDULED)
+_LOADED_KINDS = (Kind.RULE, Kind.PREFERENCE)
+Fresh = Callable[[Unit], tuple[Mapping[str, Doc | None], tuple[str, ...]]]
+
+
+def recall(
+    unit: Unit,
+    index: Index,
+    principal: Principal,
+    request: Request,
+    *,
+    catalogue: Catalogue,
+    fresh: Fresh,
+    now: datetime,
+) -> Recalled:
+    """Everything that applies and answers, best first; nothing is read beyond the permitted.
+
+    Every hit of the index is read again from the truth in this snapshot before it is returned.
+    """
+    keys = applicable_keys(principal, request.place)
+    waiting, degraded = fresh(unit)
+    terms = query_tokens(request.text)
+    if not request.records:
+        turns, degraded = _turns(unit, index, principal, request, terms, waiting, degraded)
+        return Recalled(tuple(turns), degraded)
+    found, degraded = _search(index, unit.tenant, Layer.RECORD, keys, terms, waiting, degraded)
+    matches = {m.id: m for m in found[:CANDIDATES]}
+    records = {r.id: r for r in unit.records.find(_loaded(keys))}
+    missing = [RecordId(i) for i in matches if i not in records]
+    records |= {r.id: r for r in unit.records.get(missing)}
+    shown = [
+        r
+        for r in records.values()
+        if verified(r, principal, keys) and admissible(r, request, principal, now)
+    ]
+    shown += _generals(unit, shown, principal, keys, request, now)
+    cited = unit.ledger.use_counts(r.id for r in shown)
+    ranked = rank(shown, matches, request, catalogue, now, cited)
+    envelopes = _cut(ranked, request.limit)
+    if request.archive:
+        turns, degraded = _turns(unit, index, principal, request, terms, waiting, degraded)
+        envelopes += turns
+    return Recalled(tuple(envelopes), degraded, considered=len(records))
+
+
+def _loaded(keys: Sequence[str]) -> Filter:
+    return Filter(scope_keys=keys, statuses=_CURRENT, kinds=_LOADED_KINDS, muted=False)
+
+
+def verified(record: Record, principal: Principal, keys: Sequence[str]) -> bool:
+    """Access once more, on the record itself."""
+    return record.scope.key in set(keys) and permits(principal, record.scope)
+
+
+def _generals(
+    unit: Unit,
+    shown: Sequence[Record],
+    principal: Principal,
+    keys: Sequence[str],
+    request: Request,
+    now: datetime,
+) -> list[Record]:
+    """The general rule is shown beside an exception that holds, whatever else found it."""
+    have = {r.id for r in shown}
+    wanted = [r.exception_of for r in shown if r.exception_of and r.exception_of not in have]
+    return [
+        r
+        for r in unit.records.get(dict.fromkeys(wanted))
+        if verified(r, principal, keys) and admissible(r, request, principal, now)
+    ]
+
+
+def _search(
+    index: Index,
+    tenant: str,
+    layer: Layer,
+    partitions: Sequence[str],
+    terms: Sequence[str],
+    waiting: Mapping[str, Doc | None],
+    degraded: tuple[str, ...],
+) -> tuple[list[Match], tuple[str, ...]]:
+    """Lexical matches; an index that is down is said so, never an empty result."""
+    try:
+        return search(index, tenant, layer, partitions, terms, waiting), degraded
+    except Exception:
+        return [], (*degraded, "index_unavailable")
+
+
+def _cut(envelopes: list[Envelope], limit: int) -> list[Envelope]:
+    """The first ``limit``, but a rule that applies is never dropped here."""
+    kept = envelopes[:limit]
+    return kept + [e for e in envelopes[limit:] if e.loaded and e.kind == Kind.RULE]
+
+
+def _turns(
+    unit: Unit,
+    index: Index,
+    principal: Principal,
+    request: Request,
+    terms: Sequence[str],
+    waiting: Mapping[str, Doc | None],
+    degraded: tuple[str, ...],
+) -> tuple[list[Envelope], tuple[str, ...]]:
+    """The archive: turns of the principal's own threads, each with its address."""
+    partition = owner_partition(principal.user)
+    found, degraded = _search(index, unit.tenant, Layer.TURN, [partition], terms, waiting, degraded)
+    best = [m for m in found if m.strong][: request.limit * 4]
+    score = {m.id: m for m in best}
+    out = []
+    for event in unit.events.get(EventId(m.id) for m in best):
+        if not readable(unit, event, principal) or event.erased:
+            continue
+        envelope = turn_envelope(event, {"relevance": score[event.id].score})
+        if request.neighbours:
+            envelope = replace(envelope, neighbours=_neighbours(unit, event, request.neighbours))
+        out.append(envelope)
+    return out[: request.limit], degraded
+
+
+def readable(unit: Unit, event: Event, principal: Principal) -> bool:
+    """Whether the principal may read an event: it takes access to its thread."""
+    thread = unit.events.thread(event.thread)
+    if thread is None or not permits(principal, thread.scope):
+        return False
+    return thread.owner == principal.user
+
+
+def _neighbours(unit: Unit, event: Event, span: int) -> tuple[Mapping[str, object], ...]:
+    return tuple(
+        {"id": e.id, "by": e.kind.value, "speaker": e.speaker, "text": e.text, "seq": e.seq}
+        for e in unit.events.around(event, span, span)
+        if e.id != event.id and not e.erased
+    )
+
+
+def turn_envelope(event: Event, parts: Mapping[str, float]) -> Envelope:
+    """A turn as its reader gets it; never loaded, never injected unless asked for."""
+    return Envelope(
+        id=event.id,
+        kind="turn",
+        layer="archive",
+        content=event.text or "",
+        origin=event.kind.value,
+        said_at=event.said_at,
+        source={"thread": event.thread, "seq": event.seq, "speaker": event.speaker},
+        scope=event.scope.to_dict(),
+        score=round(sum(parts.values()), 6),
+        parts={k: round(v, 6) for k, v in parts.items()},
+        sure=event.attested,
+    )

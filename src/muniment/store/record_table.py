@@ -1,0 +1,353 @@
+"""Records, versions and transitions on SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Row,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from muniment.errors import Conflict
+from muniment.ids import CandidateId, EventId, RecordId
+from muniment.records.condition import Condition
+from muniment.records.record import (
+    Durability,
+    Kind,
+    Origin,
+    Record,
+    Sensitivity,
+    Status,
+    Transition,
+    Version,
+)
+from muniment.records.table import Filter
+from muniment.scope import Scope
+from muniment.store import schema as s
+from muniment.store.sql import chunks
+
+_R, _V, _M = s.records.c, s.versions.c, s.transitions.c
+_TENANT: BindParameter[str] = bindparam("tenant")
+_IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
+
+_INSERT_RECORD, _INSERT_VERSION = insert(s.records), insert(s.versions)
+_INSERT_MOVE = insert(s.transitions)
+_JOINED = select(
+    s.records, _V.content, _V.value, _V.language, _V.tags, _V.origin.label("words_origin")
+).select_from(
+    s.records.join(
+        s.versions,
+        (_V.tenant_id == _R.tenant_id) & (_V.record_id == _R.id) & (_V.version == _R.version),
+    )
+)
+_GET = _JOINED.where(_R.tenant_id == _TENANT, _R.id.in_(_IDS))
+_EVIDENCE = select(s.lineage.c.child_id, s.lineage.c.parent_id).where(
+    s.lineage.c.tenant_id == _TENANT,
+    s.lineage.c.child_kind == "record",
+    s.lineage.c.child_id.in_(_IDS),
+    s.lineage.c.parent_kind == "event",
+)
+_NEXT_MOVE = select(func.coalesce(func.max(_M.seq), 0) + 1).where(
+    _M.tenant_id == _TENANT, _M.record_id == bindparam("record")
+)
+_MOVE = (
+    update(s.records)
+    .where(_R.tenant_id == _TENANT, _R.id == bindparam("record"))
+    .values(
+        status=bindparam("to_status"),
+        muted=bindparam("to_muted"),
+        valid_from=bindparam("to_from"),
+        valid_to=bindparam("to_to"),
+        expires_at=bindparam("to_expiry"),
+        updated_at=bindparam("at"),
+    )
+)
+_REVISE = (
+    update(s.records)
+    .where(
+        _R.tenant_id == _TENANT,
+        _R.id == bindparam("record"),
+        _R.version == bindparam("expected"),
+    )
+    .values(
+        version=bindparam("expected") + 1,
+        content_key=bindparam("to_key"),
+        origin=bindparam("to_origin"),
+        updated_at=bindparam("at"),
+    )
+)
+
+
+class SqlRecordTable:
+    """`muniment.records.table.RecordTable` over one connection."""
+
+    def __init__(self, conn: Connection, tenant: str) -> None:
+        self._conn, self._tenant = conn, tenant
+
+    def insert(self, record: Record, content_key: str, cause: str) -> None:
+        self._conn.execute(_INSERT_RECORD, _record_row(record, content_key))
+        self._conn.execute(_INSERT_VERSION, _version_row(record, record.created_at))
+        self._conn.execute(_INSERT_MOVE, _move_row(record, 1, cause, record.created_at))
+
+    def get(self, ids: Iterable[RecordId]) -> list[Record]:
+        wanted = list(ids)
+        found: dict[str, Record] = {}
+        for part in chunks(wanted):
+            params = {"tenant": self._tenant, "ids": part}
+            evidence: dict[str, list[EventId]] = {}
+            for child, parent in self._conn.execute(_EVIDENCE, params):
+                evidence.setdefault(child, []).append(EventId(parent))
+            for row in self._conn.execute(_GET, params):
+                found[row.id] = _record_of(row, tuple(sorted(evidence.get(row.id, ()))))
+        return [found[i] for i in wanted if i in found]
+
+    def find(self, where: Filter) -> list[Record]:
+        query = _JOINED.where(_R.tenant_id == self._tenant)
+        for column, value in (
+            (_R.subject, where.subject),
+            (_R.predicate, where.predicate),
+            (_R.condition_key, where.condition_key),
+            (_R.content_key, where.content_key),
+            (_R.muted, where.muted),
+        ):
+            if value is not None:
+                query = query.where(column == value)
+        for column, values in (
+            (_R.scope_key, where.scope_keys),
+            (_R.status, where.statuses),
+            (_R.kind, where.kinds),
+            (_R.id, where.ids),
+        ):
+            if values is not None:
+                query = query.where(column.in_([str(v) for v in values]))
+        if where.after is not None:
+            query = query.where(_R.id > where.after)
+        if where.expiring_before is not None:
+            query = query.where(_R.expires_at <= where.expiring_before)
+        query = query.order_by(_R.id)
+        if where.limit is not None and where.tag is None:
+            query = query.limit(where.limit)
+        rows = [_record_of(row, ()) for row in self._conn.execute(query)]
+        if where.tag is not None:  # exact membership, so that `_` and `%` mean themselves
+            rows = [r for r in rows if where.tag in r.tags][: where.limit]
+        return rows
+
+    def revise(self, record: Record, content_key: str) -> None:
+        changed = self._conn.execute(
+            _REVISE,
+            {
+                "tenant": self._tenant,
+                "record": record.id,
+                "expected": record.version - 1,
+                "to_key": content_key,
+                "to_origin": record.origin.value,
+                "at": record.updated_at,
+            },
+        ).rowcount
+        if changed != 1:
+            raise Conflict(
+                "record.stale_version", "the record has changed; read it again, then decide"
+            )
+        self._conn.execute(_INSERT_VERSION, _version_row(record, record.updated_at))
+
+    def move(self, record: Record, cause: str, at: datetime) -> None:
+        params = {"tenant": self._tenant, "record": record.id}
+        self._conn.execute(
+            _MOVE,
+            {
+                **params,
+                "to_status": record.status.value,
+                "to_muted": record.muted,
+                "to_from": record.valid_from,
+                "to_to": record.valid_to,
+                "to_expiry": record.expires_at,
+                "at": at,
+            },
+        )
+        seq = self._conn.execute(_NEXT_MOVE, params).scalar_one()
+        self._conn.execute(_INSERT_MOVE, _move_row(record, seq, cause, at))
+
+    def versions(self, record_id: RecordId) -> list[Version]:
+        query = (
+            select(s.versions)
+            .where(_V.tenant_id == self._tenant, _V.record_id == record_id)
+            .order_by(_V.version)
+        )
+        return [_version_of(row) for row in self._conn.execute(query)]
+
+    def transitions(self, ids: Iterable[RecordId]) -> list[Transition]:
+        out = []
+        for part in chunks(ids):
+            query = (
+                select(s.transitions)
+                .where(_M.tenant_id == self._tenant, _M.record_id.in_(part))
+                .order_by(_M.recorded_at, _M.record_id, _M.seq)
+            )
+            out += [_transition_of(row) for row in self._conn.execute(query)]
+        return out
+
+    def remove(self, ids: Iterable[RecordId]) -> int:
+        count = 0
+        for part in chunks(ids):
+            for table, column in (
+                (s.versions, _V.record_id),
+                (s.transitions, _M.record_id),
+                (s.uses, s.uses.c.record_id),
+                (s.records, _R.id),
+            ):
+                query = delete(table).where(table.c.tenant_id == self._tenant, column.in_(part))
+                count += self._conn.execute(query).rowcount if table is s.records else 0
+                if table is not s.records:
+                    self._conn.execute(query)
+        return count
+
+
+def _record_row(r: Record, content_key: str) -> dict[str, Any]:
+    return {
+        "tenant_id": r.tenant,
+        "id": r.id,
+        "subject": r.subject,
+        "scope_key": r.scope.key,
+        "scope": r.scope.to_dict(),
+        "namespace": r.namespace,
+        "kind": r.kind.value,
+        "predicate": r.predicate,
+        "condition_key": r.condition.key,
+        "condition": r.condition.to_dict(),
+        "single": r.single,
+        "content_key": content_key,
+        "status": r.status.value,
+        "muted": r.muted,
+        "version": r.version,
+        "origin": r.origin.value,
+        "sure": r.sure,
+        "confirmed": r.confirmed,
+        "confidence": r.confidence,
+        "sensitivity": r.sensitivity.value,
+        "durability": r.durability.value,
+        "said_at": r.said_at,
+        "valid_from": r.valid_from,
+        "valid_to": r.valid_to,
+        "expires_at": r.expires_at,
+        "created_at": r.created_at,
+        "updated_at": r.updated_at,
+        "supersedes": r.supersedes,
+        "exception_of": r.exception_of,
+        "refresh": r.refresh,
+        "source": dict(r.source),
+        "candidate_id": r.candidate,
+        "writer": r.writer,
+        "write_reason": r.write_reason,
+    }
+
+
+def _version_row(r: Record, at: datetime) -> dict[str, Any]:
+    return {
+        "tenant_id": r.tenant,
+        "record_id": r.id,
+        "version": r.version,
+        "content": r.content,
+        "value": r.value,
+        "sealed": None,
+        "origin": r.origin.value,
+        "language": r.language,
+        "tags": list(r.tags),
+        "recorded_at": at,
+        "writer": r.writer,
+        "write_reason": r.write_reason,
+    }
+
+
+def _move_row(r: Record, seq: int, cause: str, at: datetime) -> dict[str, Any]:
+    return {
+        "tenant_id": r.tenant,
+        "record_id": r.id,
+        "seq": seq,
+        "status": r.status.value,
+        "muted": r.muted,
+        "valid_from": r.valid_from,
+        "valid_to": r.valid_to,
+        "expires_at": r.expires_at,
+        "recorded_at": at,
+        "cause": cause,
+    }
+
+
+def _record_of(row: Row[Any], evidence: tuple[EventId, ...]) -> Record:
+    return Record(
+        id=RecordId(row.id),
+        tenant=row.tenant_id,
+        subject=row.subject,
+        scope=Scope.of(row.scope),
+        namespace=row.namespace,
+        kind=Kind(row.kind),
+        content=row.content,
+        origin=Origin(row.origin),
+        said_at=row.said_at,
+        valid_from=row.valid_from,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        predicate=row.predicate,
+        value=row.value,
+        condition=Condition.of(row.condition),
+        sure=row.sure,
+        status=Status(row.status),
+        muted=row.muted,
+        valid_to=row.valid_to,
+        expires_at=row.expires_at,
+        version=row.version,
+        single=row.single,
+        supersedes=row.supersedes,
+        exception_of=row.exception_of,
+        sensitivity=Sensitivity(row.sensitivity),
+        durability=Durability(row.durability),
+        confirmed=row.confirmed,
+        confidence=row.confidence,
+        language=row.language,
+        tags=tuple(row.tags),
+        refresh=row.refresh,
+        source=row.source,
+        evidence=evidence,
+        candidate=CandidateId(row.candidate_id) if row.candidate_id else None,
+        writer=row.writer,
+        write_reason=row.write_reason,
+    )
+
+
+def _version_of(row: Row[Any]) -> Version:
+    return Version(
+        record=RecordId(row.record_id),
+        version=row.version,
+        content=row.content,
+        value=row.value,
+        origin=Origin(row.origin),
+        recorded_at=row.recorded_at,
+        writer=row.writer,
+        write_reason=row.write_reason,
+        language=row.language,
+        tags=tuple(row.tags),
+    )
+
+
+def _transition_of(row: Row[Any]) -> Transition:
+    return Transition(
+        record=RecordId(row.record_id),
+        seq=row.seq,
+        status=Status(row.status),
+        muted=row.muted,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+        expires_at=row.expires_at,
+        recorded_at=row.recorded_at,
+        cause=row.cause,
+    )

@@ -1,0 +1,75 @@
+"""One transaction's view of one tenant: the ports of `muniment.gate.unit` over one connection."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from sqlalchemy import Connection, select
+
+from muniment.ids import Ids
+from muniment.scope import Scope
+from muniment.store import schema as s
+from muniment.store.candidate_table import SqlCandidateTable
+from muniment.store.event_table import SqlEventLog
+from muniment.store.ledger_table import SqlErasures, SqlLedger, SqlLineage, SqlTombstones
+from muniment.store.record_table import SqlRecordTable
+from muniment.store.trail_table import SqlTrail
+from muniment.trail.chain import Key
+
+
+class SqlUnit:
+    """`muniment.gate.unit.Unit`; tables are made when first asked for."""
+
+    def __init__(self, conn: Connection, tenant: str, key: Key | None, ids: Ids) -> None:
+        self.conn, self.tenant = conn, tenant
+        self._key, self._ids = key, ids
+        self._dialect = conn.dialect.name
+
+    @cached_property
+    def events(self) -> SqlEventLog:
+        return SqlEventLog(self.conn, self.tenant, self._key, self._dialect)
+
+    @cached_property
+    def records(self) -> SqlRecordTable:
+        return SqlRecordTable(self.conn, self.tenant)
+
+    @cached_property
+    def candidates(self) -> SqlCandidateTable:
+        return SqlCandidateTable(self.conn, self.tenant)
+
+    @cached_property
+    def lineage(self) -> SqlLineage:
+        return SqlLineage(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def tombstones(self) -> SqlTombstones:
+        return SqlTombstones(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def ledger(self) -> SqlLedger:
+        return SqlLedger(self.conn, self.tenant, self._dialect, self._ids)
+
+    @cached_property
+    def trail(self) -> SqlTrail:
+        return SqlTrail(self.conn, self.tenant, self._key, self._dialect)
+
+    @cached_property
+    def erasures(self) -> SqlErasures:
+        return SqlErasures(self.conn, self.tenant)
+
+    def digest(self, domain: str, *parts: str) -> str:
+        """A keyed digest of this store (of no use without its key)."""
+        key = self._key or _NO_KEY
+        return key.digest(domain, self.tenant, *parts)
+
+    def scopes(self) -> list[Scope]:
+        """Every scope that records or threads of the tenant have."""
+        found: dict[str, Scope] = {}
+        for table in (s.records, s.threads):
+            query = select(table.c.scope_key, table.c.scope).where(table.c.tenant_id == self.tenant)
+            for key, scope in self.conn.execute(query.distinct()):
+                found[key] = Scope.of(scope)
+        return [found[key] for key in sorted(found)]
+
+
+_NO_KEY = Key("none", b"\0" * 32)  # read-only stores compare nothing with it

@@ -1,0 +1,132 @@
+"""What every verb works with: the store, the index, the clock, and the two habits around them
+(writers bring the index up to date, readers are audited)."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from typing import Any, TypeVar
+
+from muniment.clock import Clock
+from muniment.gate.policy import Policy, Switches
+from muniment.gate.settle import Settling
+from muniment.gate.unit import Unit
+from muniment.ids import Ids
+from muniment.jobs import outbox
+from muniment.recall.index import Doc, Index
+from muniment.scope import Principal
+from muniment.store.store import Store
+from muniment.trail.entry import Entry, actor_of
+from muniment.trail.lane import ReadLane
+
+T = TypeVar("T")
+DRAIN_AT = 64  # rows a process lets wait before it brings the index up to date
+FRESH_MAX = 256  # waiting rows a recall reads from the truth by itself
+
+
+@dataclass(slots=True)
+class Core:
+    """Shared by all verbs of one open memory."""
+
+    store: Store
+    index: Index
+    clock: Clock
+    ids: Ids
+    policy: Policy
+    lane: ReadLane
+    tz: tzinfo = UTC
+    memory_off: bool = False
+    _waiting: Counter[str] = field(default_factory=Counter)
+    _drain: threading.Lock = field(default_factory=threading.Lock)
+
+    def now(self) -> datetime:
+        """The injected clock's now."""
+        return self.clock.now()
+
+    def settling(self, unit: Unit, principal: Principal) -> Settling:
+        """What the gate needs beside a candidate."""
+        return Settling(
+            unit, principal, self.policy, self.ids, self.now(), switches_of(unit, principal)
+        )
+
+    def write(self, principal: Principal, work: Callable[[Unit], T], *, adds: int = 1) -> T:
+        """One transaction; afterwards the index is brought up to date once enough waits."""
+        result = self.store.write(principal.tenant, work)
+        self._waiting[principal.tenant] += adds
+        if self._waiting[principal.tenant] >= DRAIN_AT:
+            self.catch_up(principal.tenant)
+        return result
+
+    def read(self, principal: Principal, work: Callable[[Unit], T]) -> T:
+        """One snapshot."""
+        return self.store.read(principal.tenant, work)
+
+    def catch_up(self, tenant: str) -> None:
+        """Index what waits.  Failing is no error of the write before: recall will notice."""
+        if self.store.read_only or not self._drain.acquire(blocking=False):
+            return
+        try:
+            self._waiting[tenant] = 0
+            with contextlib.suppress(Exception):
+                outbox.drain(self.store, self.index, tenant, self.policy.catalogue)
+        finally:
+            self._drain.release()
+
+    def fresh(self, unit: Unit) -> tuple[Mapping[str, Doc | None], tuple[str, ...]]:
+        """What the index has not seen yet, read from the truth in the recall's own snapshot."""
+        waiting = unit.ledger.waiting(FRESH_MAX + 1)
+        degraded = ("index_lag",) if len(waiting) > FRESH_MAX else ()
+        return outbox.docs_of(unit, waiting[:FRESH_MAX], self.policy.catalogue), degraded
+
+    def close(self) -> None:
+        """Write open audit batches, bring the index up to date, release everything."""
+        if not self.store.closed:
+            self.lane.close()
+            for tenant in [t for t, n in self._waiting.items() if n]:
+                self.catch_up(tenant)
+        self.index.close()
+        self.store.close()
+
+    def lag(self, principal: Principal) -> int:
+        """How many rows wait for the index, counted up to one more than a recall reads itself."""
+        return self.read(principal, lambda unit: len(unit.ledger.waiting(FRESH_MAX + 1)))
+
+    def audit(self, unit: Unit, principal: Principal, action: str, **details: Any) -> None:
+        """Chain an entry into the transaction it belongs to."""
+        unit.trail.append([Entry(action, self.now(), actor_of(principal), details)])
+
+    def audit_read(self, principal: Principal, verb: str, ids: Sequence[str]) -> bool:
+        """Note a read in this process's lane; ``False`` if it may not be served."""
+        if self.store.read_only:
+            return True  # nothing can be written; `doctor` says so
+        read = {"verb": verb, "at": self.now().isoformat(), **actor_of(principal)}
+        return self.lane.add(principal.tenant, {**read, "ids": list(ids)})
+
+
+def switches_of(unit: Unit, principal: Principal) -> Switches:
+    """What the tenant and the user have switched off."""
+    tenant = _switches(unit.ledger.settings("")[0])
+    if principal.user is None:
+        return tenant
+    return tenant.joined(_switches(unit.ledger.settings(f"user:{principal.user}")[0]))
+
+
+def _switches(data: Mapping[str, Any]) -> Switches:
+    return Switches(
+        pause_writes=bool(data.get("pause_writes")),
+        pause_recall=bool(data.get("pause_recall")),
+        disable_kinds=frozenset(data.get("disable_kinds", ())),
+    )
+
+
+def write_lane(store: Store) -> Callable[[str, str, Sequence[Entry]], None]:
+    """How a read lane reaches the trail: a transaction of its own, without the tenant's lock."""
+
+    def write(tenant: str, lane: str, entries: Sequence[Entry]) -> None:
+        store.write(tenant, lambda unit: unit.trail.append(entries, lane), serial=False)
+
+    return write

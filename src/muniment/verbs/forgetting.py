@@ -1,0 +1,179 @@
+"""Mute, unmute, expire, delete, erase: dry run first, exact reach, honest reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from muniment.erase import forget
+from muniment.erase.verbs import check_channel, target_of, within_rights
+from muniment.gate.unit import Unit
+from muniment.scope import Principal
+from muniment.verbs.core import Core
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a forgetting did, or with ``dry_run`` would do.
+
+    ``pending`` says in words what could not be reached; nothing calls itself complete while it
+    is not empty.
+    """
+
+    verb: str
+    dry_run: bool
+    counts: dict[str, int]
+    records: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+    erasure: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything it should reach was reached."""
+        return not self.pending
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "verb": self.verb,
+            "dry_run": self.dry_run,
+            "complete": self.complete,
+            "counts": dict(self.counts),
+            "records": list(self.records),
+            "kept": list(self.kept),
+            "events": list(self.events),
+            "pending": list(self.pending),
+            "erasure": self.erasure,
+        }
+
+
+#: What no erase of this version reaches, said with every erase.
+OUT_OF_REACH = (
+    "copies outside this store (backups, exports, a model's own context) are not reached",
+)
+
+
+def simple(
+    core: Core, principal: Principal, verb: str, target: dict[str, Any], *, dry_run: bool
+) -> Forgotten:
+    """Mute, unmute, expire or delete."""
+    check_channel(principal, verb)
+
+    def work(unit: Unit) -> Forgotten:
+        plan = forget.plan_delete(unit, target_of(unit, principal, **target))
+        plan = within_rights(unit, principal, plan)
+        if not dry_run:
+            _ACT[verb](core, unit, plan)
+            core.audit(unit, principal, verb, records=list(plan.records))
+        counts = plan.counts() | {"events": 0}
+        return Forgotten(verb, dry_run, counts, plan.records)
+
+    if dry_run:
+        return core.read(principal, work)
+    return core.write(principal, work)
+
+
+def _mute(core: Core, unit: Unit, plan: forget.Plan) -> None:
+    forget.mute(unit, plan.records, True, core.now())
+
+
+def _unmute(core: Core, unit: Unit, plan: forget.Plan) -> None:
+    forget.mute(unit, plan.records, False, core.now())
+
+
+def _expire(core: Core, unit: Unit, plan: forget.Plan) -> None:
+    forget.expire(unit, plan.records, core.now())
+
+
+def _delete(core: Core, unit: Unit, plan: forget.Plan) -> None:
+    forget.delete(unit, plan, core.policy.catalogue, "delete", core.now())
+
+
+_ACT: dict[str, Callable[[Core, Unit, forget.Plan], None]] = {
+    "mute": _mute,
+    "unmute": _unmute,
+    "expire": _expire,
+    "delete": _delete,
+}
+
+
+def erase(core: Core, principal: Principal, target: dict[str, Any], *, dry_run: bool) -> Forgotten:
+    """Physically remove a record, event, subject or scope with everything derived from it.
+
+    The rows go in one transaction, which also logs the erasure; then the index and the freed
+    bytes are scrubbed.  What is not reached is said in ``pending`` and tried again by `tidy`.
+    """
+    check_channel(principal, "erase")
+
+    def plan(unit: Unit) -> forget.Plan:
+        meant = target_of(unit, principal, **target)
+        user = meant.subject.removeprefix("user:") if meant.subject else None
+        return within_rights(unit, principal, forget.plan_erase(unit, meant, user=user))
+
+    if dry_run:
+        return _report(core.read(principal, plan), True, None, ())
+    erasure = core.ids.new("era")
+
+    def work(unit: Unit) -> forget.Plan:
+        reach = plan(unit)
+        forget.erase(unit, reach, core.policy.catalogue, core.now())
+        unit.erasures.begin(erasure, reach.counts(), core.now())
+        core.audit(
+            unit,
+            principal,
+            "erase",
+            erasure=erasure,
+            counts=reach.counts(),
+            records=list(reach.records)[:1000],
+            events=list(reach.events)[:1000],
+        )
+        return reach
+
+    reach = core.write(principal, work)
+    pending = scrub(core, principal.tenant)
+    if not pending:
+        core.store.write(principal.tenant, lambda unit: unit.erasures.finish(erasure, core.now()))
+    return _report(reach, False, erasure, tuple(pending))
+
+
+def scrub(core: Core, tenant: str) -> list[str]:
+    """Take what was erased out of the index and off the disk; what is left, in words."""
+    core.catch_up(tenant)
+    pending = []
+    if core.store.read(tenant, lambda unit: len(unit.ledger.waiting(1))):
+        pending.append("the index has not caught up; run `muniment rebuild-index`")
+    core.index.scrub()
+    return [*pending, *core.store.scrub()]
+
+
+def _report(
+    plan: forget.Plan, dry_run: bool, erasure: str | None, pending: tuple[str, ...]
+) -> Forgotten:
+    return Forgotten(
+        "erase",
+        dry_run,
+        plan.counts(),
+        tuple(plan.records),
+        tuple(plan.kept),
+        tuple(plan.events),
+        pending,
+        erasure,
+    )
+
+
+def finish(core: Core, tenant: str, now: datetime) -> int:
+    """Erasures whose scrubbing was pending: try again; how many are done now."""
+    waiting = core.store.read(tenant, lambda unit: unit.erasures.unfinished())
+    if not waiting or scrub(core, tenant):
+        return 0
+
+    def done(unit: Unit) -> None:
+        for erasure in waiting:
+            unit.erasures.finish(erasure, now)
+
+    core.store.write(tenant, done)
+    return len(waiting)

@@ -1,0 +1,211 @@
+"""Settings, rebuild, verify, doctor, tidy, backup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+
+from muniment.errors import InvalidInput, NotAllowed, Unavailable
+from muniment.gate.unit import Unit
+from muniment.jobs import outbox, schedules
+from muniment.records.record import Kind, Status
+from muniment.records.table import Filter
+from muniment.scope import Channel, Principal
+from muniment.store import ddl, schema
+from muniment.store.verify import Verification
+from muniment.store.verify import verify as verify_chains
+from muniment.verbs import forgetting
+from muniment.verbs.core import FRESH_MAX, Core
+
+Progress = Callable[[int, int], None]  # (done, total)
+REBUILD_BATCH = 500
+
+SWITCHES = {"pause", "pause_writes", "pause_recall", "disable_kinds"}
+
+
+def settings(
+    core: Core, principal: Principal, changes: Mapping[str, Any], *, tenant_wide: bool
+) -> dict[str, Any]:
+    """Read or change the switches of the user (or, for an admin, of the tenant)."""
+    checked = _checked(changes)
+    owner = "" if tenant_wide else f"user:{principal.user}"
+    if not changes:
+        return core.read(principal, lambda unit: _shown(*unit.ledger.settings(owner)))
+    if principal.channel is Channel.AGENT:
+        raise NotAllowed("settings.channel", "the agent channel cannot change settings")
+    if tenant_wide and principal.channel is not Channel.ADMIN:
+        raise NotAllowed("settings.admin_only", "only an admin changes the tenant's settings")
+
+    def work(unit: Unit) -> dict[str, Any]:
+        data, version = unit.ledger.settings(owner)
+        data = {**data, **checked}
+        unit.ledger.save_settings(owner, data, version, core.now())
+        core.audit(unit, principal, "settings", owner=owner, changed=sorted(checked))
+        return _shown(data, version + 1)
+
+    return core.write(principal, work, adds=0)
+
+
+def _shown(data: Mapping[str, Any], version: int) -> dict[str, Any]:
+    return {
+        "pause_writes": bool(data.get("pause_writes")),
+        "pause_recall": bool(data.get("pause_recall")),
+        "disable_kinds": list(data.get("disable_kinds", ())),
+        "version": version,
+    }
+
+
+def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(changes) - SWITCHES)
+    if unknown:
+        raise InvalidInput("settings.unknown", f"settings: {unknown[0]} is not a switch")
+    out: dict[str, Any] = {}
+    for name, value in changes.items():
+        if name == "disable_kinds":
+            out[name] = _kinds(value)
+            continue
+        if not isinstance(value, bool):
+            raise InvalidInput("settings.invalid", f"{name}: true or false")
+        names = ("pause_writes", "pause_recall") if name == "pause" else (name,)
+        out |= dict.fromkeys(names, value)
+    return out
+
+
+def _kinds(value: object) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise InvalidInput("settings.invalid", "disable_kinds: a list of kinds")
+    try:
+        return sorted(Kind(k).value for k in value)
+    except ValueError:
+        raise InvalidInput("kind.invalid", f"disable_kinds: use {', '.join(Kind)}") from None
+
+
+def rebuild_index(core: Core, principal: Principal, progress: Progress | None = None) -> int:
+    """Forget the tenant's index and fill it again from the truth; how many things it holds.
+
+    Interrupted, it can simply be run again; meanwhile recall reads what waits from the truth.
+    """
+
+    def enqueue(unit: Unit) -> tuple[int, int]:
+        current = unit.records.find(Filter(statuses=[Status.ACTIVE, Status.SCHEDULED]))
+        events = unit.events.find()
+        unit.ledger.reindex("record", [r.id for r in current], core.now())
+        unit.ledger.reindex("event", events, core.now())
+        core.audit(unit, principal, "rebuild_index", records=len(current), events=len(events))
+        return len(current), len(events)
+
+    core.index.clear(principal.tenant)
+    total = sum(core.store.write(principal.tenant, enqueue))
+    done = 0
+    while batch := outbox.drain_batch(
+        core.store, core.index, principal.tenant, core.policy.catalogue
+    ):
+        done += batch
+        if progress is not None:
+            progress(min(done, total), total)
+    return total
+
+
+def verify(core: Core, principal: Principal) -> Verification:
+    """Walk every chain of the tenant; the report names the first bad row."""
+
+    def work(unit: Any) -> Verification:
+        return verify_chains(unit.conn, principal.tenant, core.store.key)
+
+    core.lane.flush()
+    return core.store.read(principal.tenant, work)
+
+
+def doctor(core: Core, principal: Principal) -> dict[str, Any]:
+    """One screen: store, schema, role, key, counts, index lag, what is pending."""
+    core.lane.flush()
+    store = core.store
+
+    def work(unit: Any) -> dict[str, Any]:
+        r = schema.records.c
+        by_status = unit.conn.execute(
+            select(r.status, func.count()).where(r.tenant_id == unit.tenant).group_by(r.status)
+        ).all()
+        held = unit.candidates.waiting(owner=None, scope_keys=None, limit=10_000)
+        now = core.now()
+        due = unit.records.find(Filter(statuses=[Status.ACTIVE], expiring_before=now))
+        return {
+            "events": _count(unit, schema.events),
+            "threads": _count(unit, schema.threads),
+            "records": {status: n for status, n in by_status},
+            "held": len([h for h in held if h.lapses_at > now]),
+            "lapsed_not_tidied": len([h for h in held if h.lapses_at <= now]),
+            "expired_not_tidied": len(due),
+            "index_lag": len(unit.ledger.waiting(FRESH_MAX + 1)),
+            "erasures_pending": len(unit.erasures.unfinished()),
+        }
+
+    counts = store.read(principal.tenant, work)
+    with store.backend.engine.connect() as conn:
+        found = ddl.version_of(conn)
+        role = None
+        if store.backend.dialect == "postgresql":
+            role = conn.exec_driver_sql("SELECT current_user").scalar()
+    return {
+        "store": store.backend.dialect,
+        "tenant": principal.tenant,
+        "schema": found,
+        "role": role,
+        "read_only": store.read_only_reason,
+        "key": store.key.id if store.key else None,
+        "audit_lane": core.lane.failed or "ok",
+        "index_rebuild_needed": bool(getattr(core.index, "rebuild_needed", False)),
+        "policy": core.policy.version,
+        **counts,
+    }
+
+
+def _count(unit: Any, table: Any) -> int:
+    query = select(func.count()).where(table.c.tenant_id == unit.tenant)
+    return int(unit.conn.execute(query).scalar_one())
+
+
+def tidy(core: Core, principal: Principal) -> dict[str, int]:
+    """What jobs do: lapse, expire, promote what was scheduled, finish erasures, index.
+
+    Readers never depend on it: they compare the times themselves.
+    """
+
+    def work(unit: Unit) -> dict[str, int]:
+        now = core.now()
+        done = {
+            "lapsed": len(unit.candidates.lapse(now)),
+            "expired": schedules.expire_due(unit, now),
+            "promoted": schedules.promote_due(unit, now),
+        }
+        if any(done.values()):
+            core.audit(unit, principal, "tidy", **done)
+        return done
+
+    done = core.write(principal, work)
+    done["erasures_finished"] = forgetting.finish(core, principal.tenant, core.now())
+    core.catch_up(principal.tenant)
+    return done
+
+
+def backup(core: Core, principal: Principal, target: str | Path) -> Path:
+    """A consistent copy of an embedded store while it is in use; the key file is not in it."""
+    if principal.channel not in (Channel.ADMIN, Channel.USER, Channel.RUNTIME):
+        raise NotAllowed("backup.channel", "this channel cannot back up")
+    path = Path(target)
+    if path.exists():
+        raise InvalidInput("backup.exists", f"{path} exists; name a new file")
+    if not path.parent.is_dir():
+        raise InvalidInput("backup.no_directory", f"{path.parent} is not a directory")
+    draft = path.with_name(path.name + ".part")
+    try:
+        core.store.copy_to(draft)
+        draft.replace(path)
+    except OSError as error:
+        raise Unavailable("backup.failed", f"could not write {path}: {error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,388 @@
+"""Recall, context, list, show, history, why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from muniment.clock import as_utc
+from muniment.context.compose import Context, compose
+from muniment.erase.verbs import may_change, visible
+from muniment.errors import InvalidInput, Unavailable
+from muniment.events.event import Event
+from muniment.extract.reading import read_task
+from muniment.gate.reasons import explain
+from muniment.gate.unit import Unit
+from muniment.ids import RecordId
+from muniment.recall import recall as recalling
+from muniment.recall.envelope import Recalled
+from muniment.recall.request import Request
+from muniment.records import history as histories
+from muniment.records.record import Kind, Record, Status
+from muniment.records.table import Filter
+from muniment.scope import Channel, Principal, Scope, applicable_keys, permits, place_of_use
+from muniment.text import check_id, check_text, language
+from muniment.verbs.core import Core, switches_of
+from muniment.verbs.writing import own_event
+
+TEXT_BYTES_MAX = 100 * 1024
+LIMIT_MAX = 1000
+BUDGET_TOKENS_MAX = 200_000
+
+
+def request_of(
+    core: Core,
+    principal: Principal,
+    text: str,
+    *,
+    scope: object = None,
+    stage: object = None,
+    entities: object = (),
+    paths: object = (),
+    kinds: object = (),
+    layers: object = ("records",),
+    limit: object = 8,
+    neighbours: object = 1,
+) -> Request:
+    """A checked request, its words read for facets, prohibitions and values."""
+    words = check_text(text, name="text", max_bytes=TEXT_BYTES_MAX) if text else ""
+    place = place_of_use(principal, Scope.of(scope))
+    named = None if stage is None else check_id(stage, name="stage")
+    reading = read_task(words, core.policy.catalogue, named)
+    wanted = _words(layers, "layers")
+    if set(wanted) - {"records", "archive"} or not wanted:
+        raise InvalidInput("layers.invalid", "layers: records, archive or both")
+    return Request(
+        text=words,
+        place=place,
+        stage=named,
+        entities=_words(entities, "entities"),
+        paths=_words(paths, "paths"),
+        tasks=frozenset(reading.tasks),
+        kinds=_kinds(kinds),
+        facets=frozenset(reading.facets),
+        limit=_count(limit, "limit", 1, LIMIT_MAX),
+        archive="archive" in wanted,
+        records="records" in wanted,
+        neighbours=_count(neighbours, "neighbours", 0, 20),
+        forbids=tuple(reading.forbids),
+        uses=dict(reading.uses),
+    )
+
+
+def _words(value: object, name: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) > 100:
+        raise InvalidInput(f"{name}.invalid", f"{name}: a list of at most 100 words")
+    return tuple(check_text(v, name=name, max_bytes=1024) for v in value)
+
+
+def _kinds(value: object) -> frozenset[Kind]:
+    try:
+        return frozenset(Kind(k) for k in _words(value, "kinds"))
+    except ValueError:
+        raise InvalidInput("kind.invalid", f"kinds: use {', '.join(Kind)}") from None
+
+
+def _count(value: object, name: str, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidInput(f"{name}.invalid", f"{name}: a whole number from {low} to {high}")
+    return value
+
+
+def recall(core: Core, principal: Principal, request: Request) -> Recalled:
+    """The read.  Switched off, an unreachable store or an unwritable audit lane give no memory
+    and say so in ``degraded``; a wrong call still raises."""
+    if core.memory_off:
+        return Recalled((), ("memory_off",))
+
+    def work(unit: Unit) -> Recalled:
+        if switches_of(unit, principal).pause_recall:
+            return Recalled((), ("recall_paused",))
+        return recalling.recall(
+            unit,
+            core.index,
+            principal,
+            request,
+            catalogue=core.policy.catalogue,
+            fresh=core.fresh,
+            now=core.now(),
+        )
+
+    try:
+        found = core.read(principal, work)
+        if "index_lag" in found.degraded:
+            core.catch_up(principal.tenant)
+            found = core.read(principal, work)
+    except Unavailable as error:
+        return Recalled((), (error.code,))
+    if not core.audit_read(principal, "recall", [e.id for e in found.envelopes]):
+        return Recalled((), ("audit_unavailable",))
+    return found
+
+
+def context(
+    core: Core,
+    principal: Principal,
+    request: Request,
+    *,
+    budget_tokens: object,
+    window: object,
+    tongue: str | None,
+) -> Context:
+    """Recall, then compose: the fenced block within the budget, and its report."""
+    budget = _count(budget_tokens, "budget_tokens", 0, BUDGET_TOKENS_MAX)
+    seen = _window(window)
+    found = recall(core, principal, request)
+    policy, degraded = _policy(core, principal, request)
+    return compose(
+        found.envelopes,
+        request,
+        language=tongue or ("zh" if language(request.text) == "zh" else "en"),
+        budget_tokens=budget,
+        window=seen,
+        catalogue=core.policy.catalogue,
+        degraded=(*found.degraded, *degraded),
+        policy=policy,
+    )
+
+
+def _window(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise InvalidInput("window.invalid", "window: the texts already in the window, as a list")
+    return tuple(check_text(v, name="window", max_bytes=1024 * 1024) for v in value if v)
+
+
+def _policy(
+    core: Core, principal: Principal, request: Request
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Rules of the organisation, apart from memory: they go to the system prompt."""
+
+    def work(unit: Unit) -> tuple[str, ...]:
+        keys = applicable_keys(principal, request.place)
+        found = unit.records.find(Filter(scope_keys=keys, statuses=[Status.ACTIVE]))
+        now = core.now()
+        rows = [r for r in found if r.namespace.split("/")[0] == "policy" and r.current_at(now)]
+        return tuple(r.content for r in rows if r.content)
+
+    try:
+        return core.read(principal, work), ()
+    except Unavailable as error:
+        return (), (error.code,)
+
+
+def list_records(
+    core: Core, principal: Principal, *, where: Mapping[str, Any], limit: object, after: object
+) -> list[Record]:
+    """Records the principal may know of, by exact conditions, oldest first."""
+    count = _count(limit, "limit", 1, LIMIT_MAX)
+
+    def work(unit: Unit) -> list[Record]:
+        admin = principal.channel is Channel.ADMIN
+        condition = _filter(where, None if after is None else check_id(after, name="after"))
+        scopes = [s for s in unit.scopes() if admin or permits(principal, s)]
+        for name, value in _scope_parts(where).items():
+            scopes = [s for s in scopes if getattr(s, name) == value]
+        if condition.statuses is None:
+            hidden = (Status.DELETED, Status.ERASED)
+            condition = replace(condition, statuses=[s for s in Status if s not in hidden])
+        condition = replace(condition, scope_keys=[s.key for s in scopes], limit=count)
+        return unit.records.find(condition)
+
+    found = core.read(principal, work)
+    _audited(core, principal, "list", [r.id for r in found])
+    return found
+
+
+_WHERE = ("status", "kind", "predicate", "subject", "tag", "muted")
+
+
+def _scope_parts(where: Mapping[str, Any]) -> dict[str, str]:
+    return Scope.of({k: v for k, v in where.items() if k not in _WHERE}, name="where").to_dict()
+
+
+def _filter(where: Mapping[str, Any], after: str | None) -> Filter:
+    try:
+        status, kind = where.get("status"), where.get("kind")
+        return Filter(
+            statuses=None if status is None else [Status(status)],
+            kinds=None if kind is None else [Kind(kind)],
+            predicate=_exact(where, "predicate"),
+            subject=_exact(where, "subject"),
+            tag=_exact(where, "tag"),
+            muted=_flag(where.get("muted")),
+            after=None if after is None else RecordId(after),
+        )
+    except (ValueError, TypeError):
+        raise InvalidInput("where.invalid", "where: status and kind are closed words") from None
+
+
+def _exact(where: Mapping[str, Any], name: str) -> str | None:
+    value = where.get(name)
+    return None if value is None else check_text(value, name=name, max_bytes=1024)
+
+
+def _flag(value: object) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise InvalidInput("where.invalid", "where.muted: true or false")
+    return value
+
+
+def _audited(core: Core, principal: Principal, verb: str, ids: Sequence[str]) -> None:
+    if not core.audit_read(principal, verb, ids):
+        raise Unavailable("audit.unavailable", "the read could not be audited; nothing is shown")
+
+
+def show(core: Core, principal: Principal, what: str) -> Record | Event:
+    """A record, or an event of one's own thread, by id."""
+    name = check_id(what, name="id")
+    if name.startswith("evt_"):
+        found: Record | Event = core.read(principal, lambda u: own_event(u, principal, name))
+    else:
+        found = core.read(principal, lambda u: visible(u, principal, name))
+    _audited(core, principal, "show", [name])
+    return found
+
+
+def history(
+    core: Core, principal: Principal, record: str, *, as_of: object, believed_at: object
+) -> histories.History:
+    """What held at ``as_of``, as believed at ``believed_at``; both default to now, ``as_of``
+    to ``believed_at``."""
+    now = core.now()
+    belief = now if believed_at is None else as_utc(believed_at, name="believed_at")
+    when = belief if as_of is None else as_utc(as_of, name="as_of")
+
+    def work(unit: Unit) -> histories.History:
+        asked = visible(unit, principal, record)
+        hidden = (Status.DELETED, Status.ERASED)
+        family = [asked]
+        if asked.predicate is not None:
+            found = unit.records.find(
+                Filter(
+                    scope_keys=[asked.scope.key],
+                    subject=asked.subject,
+                    predicate=asked.predicate,
+                    condition_key=asked.condition.key,
+                )
+            )
+            family = [r for r in found if r.status not in hidden]
+        ids = [r.id for r in family]
+        versions = [v for i in ids for v in unit.records.versions(i)]
+        return histories.answer(
+            asked,
+            family,
+            unit.records.transitions(ids),
+            versions,
+            as_of=when,
+            believed_at=belief,
+        )
+
+    answer = core.read(principal, work)
+    _audited(core, principal, "history", [record])
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """From a record back to the very words, and what its reader can do about it."""
+
+    record: Record
+    quotes: tuple[Mapping[str, Any], ...]
+    decisions: tuple[Mapping[str, Any], ...]
+    superseded: str | None
+    actions: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "record": self.record.id,
+            "content": self.record.content,
+            "origin": self.record.origin.value,
+            "quotes": [dict(q) for q in self.quotes],
+            "decisions": [dict(d) for d in self.decisions],
+            "supersedes": self.superseded,
+            "actions": list(self.actions),
+        }
+
+
+def why(core: Core, principal: Principal, record: str, *, tongue: str) -> Why:
+    """Why a record is believed: its evidence, the decisions on it with their reasons in words.
+
+    A reader of a record sees the quoted span, its time and origin; the whole event only with
+    access to its thread.
+    """
+
+    def work(unit: Unit) -> Why:
+        found = visible(unit, principal, record)
+        quotes = [_quote(unit, principal, found, e) for e in unit.events.get(found.evidence)]
+        decisions = [_told(d, tongue) for d in unit.candidates.decisions_about(found.id)]
+        allowed = ("correct", "mute", "delete") if may_change(principal, found) else ()
+        return Why(found, tuple(quotes), tuple(decisions), found.supersedes, allowed)
+
+    answer = core.read(principal, work)
+    _audited(core, principal, "why", [record])
+    return answer
+
+
+def _quote(unit: Unit, principal: Principal, record: Record, event: Event) -> Mapping[str, Any]:
+    readable = recalling.readable(unit, event, principal)
+    text = event.text
+    if text is not None and not readable:
+        start, end = (
+            record.source.get("span", (0, 0))
+            if (record.source.get("event") == event.id)
+            else (0, 0)
+        )
+        text = text[start:end] or record.content
+    return {
+        "event": event.id if readable else None,
+        "thread": event.thread if readable else None,
+        "by": event.kind.value,
+        "speaker": event.speaker,
+        "said_at": event.said_at.isoformat(),
+        "text": text,
+        "erased": event.erased,
+        "path": event.path,
+        "url": event.url,
+    }
+
+
+def _told(decision: Mapping[str, Any], tongue: str) -> Mapping[str, Any]:
+    return {
+        "decision": decision["id"],
+        "at": decision["decided_at"].isoformat(),
+        "action": decision["action"],
+        "reconcile": decision["reconcile"],
+        "writer": decision["writer"],
+        "write_reason": decision["write_reason"],
+        "reasons": [{"code": c, "text": explain(c, tongue)} for c in decision["reasons"]],
+    }
+
+
+def profile(core: Core, principal: Principal) -> dict[str, Any]:
+    """What is currently known of the principal's user, by predicate: a projection of records."""
+    subject = f"user:{principal.user}"
+
+    def work(unit: Unit) -> list[Record]:
+        found = unit.records.find(
+            Filter(subject=subject, statuses=[Status.ACTIVE, Status.SCHEDULED])
+        )
+        now = core.now()
+        return [r for r in found if permits(principal, r.scope) and r.current_at(now)]
+
+    records = core.read(principal, work)
+    _audited(core, principal, "profile", [r.id for r in records])
+    fields: dict[str, list[dict[str, Any]]] = {}
+    for r in records:
+        entry = {
+            "record": r.id,
+            "content": r.content,
+            "value": r.value,
+            "scope": r.scope.to_dict(),
+            "condition": r.condition.to_dict(),
+            "since": r.valid_from.isoformat(),
+            "origin": r.origin.value,
+        }
+        fields.setdefault(r.predicate or r.kind.value, []).append(entry)
+    return {"subject": subject, "fields": fields}

@@ -1,0 +1,470 @@
+"""Append, remember, propose, answer what waits, revise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from muniment.erase import forget
+from muniment.erase.verbs import may_change, visible
+from muniment.errors import InvalidInput, NotAllowed, NotFound
+from muniment.events.event import Event
+from muniment.events.log import Thread
+from muniment.events.message import Message, make_event
+from muniment.extract import proposal as proposals
+from muniment.extract import remember as remembering
+from muniment.extract.rules import extract
+from muniment.gate.candidate import Candidate, CandidateStatus, Held
+from muniment.gate.decision import Action, Decision, Reconcile
+from muniment.gate.keys import candidate_digest, content_key
+from muniment.gate.unit import Unit
+from muniment.ids import CandidateId, DecisionId, EventId, ThreadId
+from muniment.records.record import Origin, Record, Status
+from muniment.records.table import Edge
+from muniment.scope import Channel, Principal, Scope, permits, place_of_use
+from muniment.text import check_id, language
+from muniment.verbs.core import Core
+from muniment.verbs.replay import decision_data, decision_of
+
+
+def open_thread(
+    core: Core, unit: Unit, principal: Principal, label: str | None, scope: Scope | None
+) -> Thread:
+    """A thread of the principal's by id or label, made if new.
+
+    Labels are the caller's own: two users' ``"main"`` are two threads.  Raises `NotFound` for
+    someone else's thread id and `InvalidInput` ``thread.other_scope`` where it was opened in
+    another scope.
+    """
+    if label is not None and label.startswith("thr_"):
+        return own_thread(unit, principal, label, scope)
+    if label is None:
+        thread_id = core.ids.new("thr")
+    else:
+        owner = principal.user or ""
+        digest = unit.digest("thread", owner, check_id(label, name="thread"))
+        thread_id = f"thr_{digest[:26]}"
+    found = unit.events.thread(ThreadId(thread_id))
+    if found is not None:
+        return own_thread(unit, principal, thread_id, scope)
+    place = place_of_use(principal, scope or Scope())
+    return unit.events.open_thread(
+        Thread(ThreadId(thread_id), principal.tenant, place, principal.user, core.now())
+    )
+
+
+def own_thread(
+    unit: Unit, principal: Principal, thread_id: str, scope: Scope | None = None
+) -> Thread:
+    """A thread the principal may read and append to."""
+    thread = unit.events.thread(ThreadId(check_id(thread_id, name="thread")))
+    if thread is None or thread.owner != principal.user or not permits(principal, thread.scope):
+        raise NotFound("thread.not_found", "no such thread")
+    if scope is not None and place_of_use(principal, scope) != thread.scope:
+        raise InvalidInput(
+            "thread.other_scope", "the thread was opened in another scope; use another thread"
+        )
+    return thread
+
+
+def append(
+    core: Core,
+    principal: Principal,
+    messages: Sequence[Message],
+    *,
+    thread: str | None,
+    scope: Scope | None,
+    attest: bool = True,
+) -> list[Event]:
+    """Append messages as evidence, all of them or none; those already there are returned as is."""
+
+    def work(unit: Unit) -> list[Event]:
+        return append_in(core, unit, principal, messages, thread, scope, attest)
+
+    return core.write(principal, work, adds=len(messages))
+
+
+def append_in(
+    core: Core,
+    unit: Unit,
+    principal: Principal,
+    messages: Sequence[Message],
+    thread: str | None,
+    scope: Scope | None,
+    attest: bool = True,
+) -> list[Event]:
+    """`append` inside a transaction that is already open."""
+    opened = open_thread(core, unit, principal, thread, scope)
+    now = core.now()
+    events = [
+        make_event(
+            m,
+            thread=opened,
+            principal=principal,
+            digest=unit.digest,
+            new_id=lambda: core.ids.new("evt"),
+            now=now,
+            attest=attest,
+        )
+        for m in messages
+    ]
+    named = [e.id for e, m in zip(events, messages, strict=True) if m.id is not None]
+    known = {e.id: e for e in unit.events.get(named)} if named else {}
+    new: dict[EventId, Event] = {}
+    for event in events:
+        before = known.get(event.id) or new.get(event.id)
+        if before is None:
+            new[event.id] = event
+        elif not before.erased and before.text != event.text:
+            raise InvalidInput("event.id_taken", "that id names another text in this thread")
+    stored = {e.id: e for e in unit.events.append(opened, list(new.values()))} if new else {}
+    if new:
+        unit.ledger.reindex("event", new, now)
+        core.audit(
+            unit, principal, "append", thread=opened.id, events=list(new)[:100], count=len(new)
+        )
+    return [known.get(e.id) or stored[e.id] for e in events]
+
+
+def once(
+    core: Core,
+    unit: Unit,
+    key: str | None,
+    verb: str,
+    request: Any,
+    work: Callable[[], list[Decision]],
+) -> list[Decision]:
+    """Run ``work`` once per idempotency key; a replay returns the first decisions."""
+    if key is None:
+        return work()
+    key = check_id(key, name="key")
+    digest = unit.digest("request", verb, json.dumps(request, sort_keys=True, default=str))
+    first = unit.ledger.replayed(key, verb, digest)
+    if first is not None:
+        return [decision_of(unit, d) for d in first]
+    decisions = work()
+    answer = [decision_data(d) for d in decisions]
+    unit.ledger.remember_answer(key, verb, digest, answer, core.now())
+    return decisions
+
+
+def remember(
+    core: Core,
+    principal: Principal,
+    *,
+    event: str | None,
+    message: Message | None,
+    thread: str | None,
+    scope: Scope | None,
+    key: str | None,
+) -> list[Decision]:
+    """Read an event (appending it first if it is given as words) and settle what it says.
+
+    The reading of words happens outside the transaction that writes.
+    """
+    if (event is None) == (message is None):
+        raise InvalidInput("remember.one_of", "pass either a text or an event")
+    if event is not None:
+        said = core.read(principal, lambda unit: own_event(unit, principal, event))
+        candidates = read_event(core, principal, said)
+
+        def settle_it(unit: Unit) -> list[Decision]:
+            work = core.settling(unit, principal)
+            run = lambda: remembering.settle_all(work, candidates, [said])  # noqa: E731
+            return once(core, unit, key, "remember", [event], run)
+
+        return core.write(principal, settle_it, adds=2)
+    assert message is not None
+
+    def append_and_settle(unit: Unit) -> list[Decision]:
+        def run() -> list[Decision]:
+            [said] = append_in(core, unit, principal, [message], thread, scope)
+            work = core.settling(unit, principal)
+            return remembering.settle_all(work, read_event(core, principal, said), [said])
+
+        asked = [message.by, message.text, message.id, thread, scope and scope.key]
+        return once(core, unit, key, "remember", asked, run)
+
+    return core.write(principal, append_and_settle, adds=3)
+
+
+def read_event(core: Core, principal: Principal, event: Event) -> list[Candidate]:
+    """What the event's words say, as candidates of this writer."""
+    found = extract(event, core.policy.catalogue, tz=core.tz)
+    return [replace(c, writer=principal.channel.value) for c in found]
+
+
+def own_event(unit: Unit, principal: Principal, event_id: str) -> Event:
+    """An event of a thread the principal may read; erased ones are gone."""
+    found = unit.events.get([EventId(check_id(event_id, name="event"))])
+    if found and not found[0].erased:
+        thread = unit.events.thread(found[0].thread)
+        if thread and thread.owner == principal.user and permits(principal, thread.scope):
+            return found[0]
+    raise NotFound("event.not_found", "no such event")
+
+
+def propose(
+    core: Core,
+    principal: Principal,
+    proposal: Mapping[str, Any],
+    *,
+    scope: Scope | None,
+    key: str | None,
+) -> list[Decision]:
+    """Settle what somebody else read out of evidence.  Naming no evidence is refused."""
+    if not isinstance(proposal, Mapping):
+        raise InvalidInput("proposal.invalid", "propose: pass a mapping with content and evidence")
+
+    def work(unit: Unit) -> list[Decision]:
+        named = proposal.get("evidence") or ()
+        evidence = [own_event(unit, principal, e) for e in named] if _listed(named) else []
+        place = evidence[0].scope if evidence else place_of_use(principal, scope or Scope())
+        candidate = proposals.parse(proposal, principal, place, core.policy.catalogue)
+        settling = core.settling(unit, principal)
+        run = lambda: remembering.propose(settling, candidate, evidence)  # noqa: E731
+        return once(core, unit, key, "propose", dict(proposal), run)
+
+    return core.write(principal, work, adds=1)
+
+
+def _listed(named: object) -> bool:
+    return isinstance(named, Sequence) and not isinstance(named, str)
+
+
+def review(core: Core, principal: Principal, *, limit: int) -> list[Held]:
+    """What waits for this principal, oldest first; for an admin, for anyone."""
+
+    def work(unit: Unit) -> list[Held]:
+        everything = principal.channel is Channel.ADMIN
+        keys = None if everything else [s.key for s in unit.scopes() if permits(principal, s)]
+        waiting = unit.candidates.waiting(owner=principal.user, scope_keys=keys, limit=limit)
+        now = core.now()
+        return [h for h in waiting if h.lapses_at > now]
+
+    return core.read(principal, work)
+
+
+def evidence_of(unit: Unit, held: Held) -> list[Event]:
+    """The events a held candidate stands on."""
+    return unit.events.get(held.candidate.evidence)
+
+
+def confirm(
+    core: Core,
+    principal: Principal,
+    candidate: str,
+    *,
+    digest: str | None,
+    answer: str | None,
+    key: str | None,
+) -> Decision:
+    """Confirm a waiting candidate exactly as it was shown; the confirmation becomes evidence."""
+
+    def work(unit: Unit) -> list[Decision]:
+        def run() -> list[Decision]:
+            settling = core.settling(unit, principal)
+            held = remembering.held_for(settling, _candidate_id(candidate), digest)
+            if held.lapses_at <= core.now():
+                raise NotFound("candidate.not_found", "no such candidate waits; it has lapsed")
+            given = own_event(unit, principal, answer) if answer is not None else None
+            remembering.check_may_answer(principal, held, given)
+            if held.reconcile == "delete" and held.target is not None:
+                return [_confirm_deletion(core, unit, principal, held)]
+            said = _confirmation(core, unit, principal, held)
+            return [remembering.confirm(settling, held, said, evidence_of(unit, held))]
+
+        return once(core, unit, key, "confirm", [candidate, digest, answer], run)
+
+    return core.write(principal, work, adds=2)[0]
+
+
+def _confirmation(core: Core, unit: Unit, principal: Principal, held: Held) -> Event:
+    """The confirmation as an event of its own in the principal's thread of answers."""
+    thread = _answers(core, unit, principal)
+    event = make_event(
+        Message(
+            by="confirmation",
+            text=held.candidate.content,
+            metadata={"candidate": held.id, "digest": held.digest, "answer": "yes"},
+        ),
+        thread=thread,
+        principal=principal,
+        digest=unit.digest,
+        new_id=lambda: core.ids.new("evt"),
+        now=core.now(),
+    )
+    return unit.events.append(thread, [event])[0]
+
+
+def _answers(core: Core, unit: Unit, principal: Principal) -> Thread:
+    return open_thread(core, unit, principal, "muniment:answers", None)
+
+
+def _confirm_deletion(core: Core, unit: Unit, principal: Principal, held: Held) -> Decision:
+    """A confirmed "forget that": the muted record is deleted."""
+    assert held.target is not None
+    plan = forget.plan_delete(unit, forget.Target(record=held.target))
+    forget.delete(unit, plan, core.policy.catalogue, "delete", core.now())
+    unit.candidates.close(held.id, CandidateStatus.DECIDED)
+    decision = Decision(
+        id=DecisionId(core.ids.new("dec")),
+        action=Action.ACTIVATE,
+        reconcile=Reconcile.DELETE,
+        reasons=("origin.confirmed",),
+        origin=Origin.USER_CONFIRMED,
+        candidate=held.candidate,
+        decided_at=core.now(),
+        candidate_id=held.id,
+        record_id=held.target,
+        status=Status.DELETED,
+    )
+    unit.candidates.decide(decision, core.policy.version)
+    core.audit(unit, principal, "delete", records=[held.target], candidate=held.id)
+    return decision
+
+
+def reject(core: Core, principal: Principal, candidate: str, *, digest: str | None) -> Held:
+    """Reject a waiting candidate and keep it from coming back."""
+
+    def work(unit: Unit) -> Held:
+        settling = core.settling(unit, principal)
+        held = remembering.held_for(settling, _candidate_id(candidate), digest)
+        if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
+            raise NotAllowed("reject.channel", f"the {principal.channel} channel cannot reject")
+        remembering.reject(settling, held)
+        return held
+
+    return core.write(principal, work)
+
+
+def _candidate_id(value: object) -> CandidateId:
+    return CandidateId(check_id(value, name="candidate"))
+
+
+def revise_candidate(
+    core: Core, principal: Principal, candidate: str, changes: Mapping[str, Any]
+) -> Held:
+    """Edit a held candidate before it is confirmed; its digest changes with it."""
+
+    def work(unit: Unit) -> Held:
+        found = unit.candidates.get(_candidate_id(candidate))
+        settling = core.settling(unit, principal)
+        held = remembering.held_for(
+            settling, _candidate_id(candidate), found.digest if found else ""
+        )
+        remembering.check_may_edit(principal)
+        changed = proposals.edited(held.candidate, changes, core.policy.catalogue)
+        held = replace(held, candidate=changed, digest=candidate_digest(unit, changed))
+        unit.candidates.replace(held)
+        core.audit(unit, principal, "revise", candidate=held.id, digest=held.digest)
+        return held
+
+    return core.write(principal, work)
+
+
+def revise(
+    core: Core,
+    principal: Principal,
+    record: str,
+    *,
+    if_version: int,
+    content: str | None,
+    value: Any,
+    tags: Sequence[str] | None,
+    key: str | None,
+) -> Record:
+    """A new version of a record; the revision is an event of its own.
+
+    A value alone renders the content anew from the predicate's template, in the record's
+    language.  Raises `Conflict` ``record.stale_version``, and `InvalidInput`
+    ``record.inconsistent`` where content and value disagree.
+    """
+    if isinstance(if_version, bool) or not isinstance(if_version, int):
+        raise InvalidInput("version.invalid", "if_version: the version number you read")
+    if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
+        raise NotAllowed("revise.channel", "this channel only proposes; use `propose`")
+
+    def work(unit: Unit) -> Record:
+        asked = [record, if_version, content, value, tags]
+        digest = unit.digest("request", "revise", json.dumps(asked, sort_keys=True, default=str))
+        if key is not None and unit.ledger.replayed(key, "revise", digest) is not None:
+            return visible(unit, principal, record)
+        current = visible(unit, principal, record)
+        if not may_change(principal, current):
+            raise NotAllowed("record.not_yours", "changing a shared record needs a role")
+        words, meaning = _new_words(core, current, content, value)
+        secret = proposals.secret_flags(_probe(current, words, meaning))
+        if secret:
+            raise InvalidInput("secret.refused", "credentials and identity numbers are not kept")
+        said = _revision(core, unit, principal, current, words)
+        new = replace(
+            current,
+            content=words,
+            value=meaning,
+            tags=current.tags if tags is None else tuple(tags),
+            language=language(words),
+            version=if_version + 1,
+            origin=Origin.USER_STATED,
+            updated_at=core.now(),
+            writer=principal.channel.value,
+            write_reason="revision",
+        )
+        predicate = core.policy.catalogue.get(current.predicate)
+        unit.records.revise(new, content_key(unit, new, predicate))
+        unit.lineage.link([Edge("event", said.id, "record", current.id, "evidence")])
+        unit.ledger.reindex("record", [current.id], core.now())
+        core.audit(unit, principal, "revise", record=current.id, version=new.version)
+        if key is not None:
+            unit.ledger.remember_answer(key, "revise", digest, new.version, core.now())
+        return new
+
+    return core.write(principal, work, adds=2)
+
+
+def _new_words(core: Core, record: Record, content: str | None, value: Any) -> tuple[str, Any]:
+    predicate = core.policy.catalogue.get(record.predicate)
+    if content is None and value is None:
+        raise InvalidInput("revise.nothing", "pass a new content or value")
+    meaning = record.value if value is None else proposals.value_of(value)
+    if content is None:
+        words = (
+            predicate.render(meaning, record.language) if predicate is not None else str(meaning)
+        )
+    else:
+        words = proposals.content_of(content)
+        if value is None and predicate is not None:
+            meaning = record.value
+    if predicate is not None and not proposals.consistent(words, meaning, predicate):
+        raise InvalidInput(
+            "record.inconsistent", "content and value disagree; pass both, or the value alone"
+        )
+    return words, meaning
+
+
+def _probe(record: Record, words: str, meaning: Any) -> Candidate:
+    return Candidate(
+        content=words,
+        kind=record.kind,
+        subject=record.subject,
+        scope=record.scope,
+        evidence=(),
+        said_at=record.said_at,
+        value=meaning,
+    )
+
+
+def _revision(core: Core, unit: Unit, principal: Principal, record: Record, words: str) -> Event:
+    thread = _answers(core, unit, principal)
+    message = Message(by="revision", text=words, metadata={"record": record.id})
+    event = make_event(
+        message,
+        thread=thread,
+        principal=principal,
+        digest=unit.digest,
+        new_id=lambda: core.ids.new("evt"),
+        now=core.now(),
+    )
+    return unit.events.append(thread, [event])[0]
