@@ -101,6 +101,7 @@ class AsyncMemory:
     verify = _verb("verify")
     doctor = _verb("doctor")
     tidy = _verb("tidy")
+    scrub = _verb("scrub")
 
     async def close(self) -> None:
         """Wait for what is under way, then close."""

@@ -420,6 +420,10 @@ class Memory:
         """Lapse, expire, promote, finish erasures: what a background worker would do."""
         return keeping.tidy(self._core, self._who(principal))
 
+    def scrub(self, *, principal: object = None) -> dict[str, Any]:
+        """Rewrite what may still hold erased words; needed on PostgreSQL, which locks meanwhile."""
+        return keeping.scrub(self._core, self._who(principal))
+
     def close(self) -> None:
         """Write open audit batches, bring the index up to date, and release everything."""
         self._core.close()

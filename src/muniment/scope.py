@@ -189,7 +189,8 @@ def place_of_use(principal: Principal, scope: Scope) -> Scope:
 
     Raises `NotAllowed` ``scope.not_member`` where the principal has no business there.
     """
-    if scope.user is None and principal.user is not None:
+    own = principal.channel is not Channel.ADMIN  # an admin speaks for the place, not for himself
+    if own and scope.user is None and principal.user is not None:
         scope = scope.with_parts(user=principal.user)
     if scope.agent is None and principal.agent is not None:
         scope = scope.with_parts(agent=principal.agent)

@@ -58,7 +58,7 @@ def _lines(path: Path, size: int) -> Iterator[Batch]:
                 raise InvalidInput("import.line_too_long", f"line {number}: too long")
             if not raw.strip():
                 continue
-            where, place, message = _row(raw, number)
+            where, place, message = _row(raw, number, f"import:{path.stem}")
             if pending and (where != thread or place != scope or len(pending) >= size):
                 yield Batch(thread, tuple(pending), number - 1, scope)
                 pending = []
@@ -68,7 +68,7 @@ def _lines(path: Path, size: int) -> Iterator[Batch]:
         yield Batch(thread, tuple(pending), number, scope)
 
 
-def _row(raw: bytes, number: int) -> tuple[str, Scope | None, Message]:
+def _row(raw: bytes, number: int, unnamed: str) -> tuple[str, Scope | None, Message]:
     try:
         row = json.loads(raw.decode("utf-8-sig"))
     except ValueError:
@@ -89,7 +89,7 @@ def _row(raw: bytes, number: int) -> tuple[str, Scope | None, Message]:
         message = Message.of({k: v for k, v in data.items() if v is not None})
     except InvalidInput as error:
         raise InvalidInput(error.code, f"line {number}: {error.message}") from None
-    return str(row.get("thread", "import")), scope, message
+    return str(row.get("thread", unnamed)), scope, message
 
 
 def _dataset(path: Path, size: int) -> Iterator[Batch]:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from muniment.events.event import EventKind
+from muniment.extract.attributes import Role
 from muniment.extract.build import Reading, build
 from muniment.extract.lexicon import data, says
 from muniment.extract.prose import read_sentence
@@ -68,7 +69,7 @@ def _fields(text: str, spec: Mapping[str, Any], reading: Reading) -> Iterator[Ca
         value = _field(text, spec["format"], field)
         hit = re.match(rule.get("value", r"(?P<v>.+)"), value) if value else None
         if predicate and value and hit:
-            found = Match(predicate, hit.group("v").strip(), 0, 0, labelled=True)
+            found = Match(predicate, hit.group("v").strip(), 0, 0, role=Role.LABELLED)
             at = text.find(value)
             made = build(Piece(value, at), reading, predicate.kind, match=found)
             yield replace(made, content=predicate.render(found.value, "en"), language="en")

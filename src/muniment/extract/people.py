@@ -54,6 +54,8 @@ def _words() -> _Words:
             ),
         ),
         named=(
+            re.compile(spec["introduced"]["zh"].replace("{rel}", rel_zh)),
+            re.compile(spec["introduced"]["en"].replace("{rel}", rel_en)),
             re.compile(rf"^(?P<name>{name_zh})(?={_any(personal['zh'])})"),
             re.compile(rf"^(?P<name>[A-Z][a-z][\w'-]*)(?: [A-Z][\w'-]+)? {_any(personal['en'])}\b"),
         ),

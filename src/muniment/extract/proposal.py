@@ -20,6 +20,7 @@ from muniment.scope import Principal, Scope
 from muniment.secrets import Grade, scan
 from muniment.text import check_id, check_text, language
 
+MARK = "[secret:"
 CONTENT_BYTES_MAX = 64 * 1024
 EVIDENCE_MAX = 100
 TAGS_MAX = 64
@@ -110,8 +111,13 @@ def secret_flags(candidate: Candidate) -> set[Flag]:
     texts = [candidate.content, str(candidate.value or ""), *candidate.tags]
     texts += [candidate.subject, *candidate.scope.to_dict().values()]
     blocked = any(f.grade is Grade.BLOCK for t in texts for f in scan(t))
-    marked = any("[secret:" in t for t in texts)
-    return {Flag.SECRET} if blocked or marked else set()
+    return {Flag.SECRET} if blocked else secret_marks(candidate)
+
+
+def secret_marks(candidate: Candidate) -> set[Flag]:
+    """Whether its words hold the placeholder of a secret that was taken out of the evidence."""
+    marked = MARK in candidate.content or MARK in str(candidate.value or "")
+    return {Flag.SECRET} if marked else set()
 
 
 def value_of(value: object) -> Value:

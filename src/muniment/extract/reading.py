@@ -21,7 +21,8 @@ READ_CHARS_MAX = 8_000
 FORBIDS_MAX = 32
 
 _TRIM = re.compile(
-    r"^(?:the|a|an|any|this|that|these|those|my|our|to|on|with|数据库的?|任何|这个|那个|这些|现有的?)\s*"
+    r"^(?:(?:the|a|an|any|this|that|these|those|my|our|to|on|with)\s+"
+    r"|(?:数据库的?|任何|这个|那个|这些|现有的?)\s*)"
     r"|\s*(?:for now|this time|at all|yet|anymore|please|right now|today|了|吧|的)$",
     re.IGNORECASE,
 )

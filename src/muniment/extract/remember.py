@@ -8,13 +8,14 @@ from dataclasses import replace
 from muniment.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from muniment.events.event import Event, EventKind
 from muniment.extract.grounding import grounded
-from muniment.extract.proposal import grounded_in, secret_flags
+from muniment.extract.proposal import grounded_in, secret_marks
 from muniment.gate.candidate import Candidate, CandidateStatus, Held
 from muniment.gate.decision import Action, Decision
 from muniment.gate.keys import tombstone_digests
 from muniment.gate.settle import Settling, settle
 from muniment.ids import CandidateId, RecordId
 from muniment.scope import Channel, Principal, Scope
+from muniment.text import negated
 from muniment.trail.entry import Entry, actor_of
 
 
@@ -25,7 +26,7 @@ def settle_all(
     out: list[Decision] = []
     sibling: RecordId | None = None
     for candidate in candidates:
-        flags = candidate.flags | secret_flags(candidate)
+        flags = candidate.flags | secret_marks(candidate)
         candidate = replace(candidate, flags=frozenset(flags))
         decisions = settle_in_reach(work, candidate, evidence, sibling=sibling)
         sibling = decisions[0].record_id or sibling
@@ -46,7 +47,7 @@ def settle_in_reach(
     scope, and the wider one is proposed.
     """
     texts = [e.text for e in evidence if e.text]
-    based = grounded(candidate, texts)
+    based = any(verbatim(candidate, t) for t in texts) or grounded(candidate, texts)
     reach = within_reach(work.principal, candidate.scope)
     mine = replace(candidate, scope=reach)
     decision = settle(work, mine, evidence, grounded=based, sibling=sibling)
@@ -54,6 +55,12 @@ def settle_in_reach(
         return [decision]
     wider = replace(candidate, wider=candidate.scope)
     return [decision, settle(work, wider, evidence, grounded=based, sibling=sibling)]
+
+
+def verbatim(candidate: Candidate, text: str) -> bool:
+    """The plain case of grounding: the words are a piece of the text, and nothing in the text
+    could turn them round."""
+    return candidate.content in text and negated(candidate.content) == negated(text)
 
 
 def within_reach(principal: Principal, scope: Scope) -> Scope:

@@ -1,7 +1,7 @@
 """A pattern with a quick look first: which literals must be there for it to match at all.
 
 Reading one sentence asks some three hundred patterns; nearly all of them can say no by a few
-substring tests (measured: 0.9 ms a sentence without them, a fifth of that with).
+substring tests (measured: three quarters of the time).
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-try:  # the parse tree of `re` is not public; without it every pattern is simply tried
-    from re import _parser
-except ImportError:  # pragma: no cover
-    _parser = None  # type: ignore[assignment]
+# The parse tree of `re` is not public; without it every pattern is simply tried.
+_parser: Any = getattr(re, "_parser", None)
 
 _HINTS_MAX = 400
 
@@ -29,7 +27,7 @@ class Words:
 
     def possible(self, lowered: str) -> bool:
         """Whether lower-cased text can hold a match; never wrongly no."""
-        return self.hints is None or any(hint in lowered for hint in self.hints)
+        return self.hints is None or any(map(lowered.__contains__, self.hints))
 
     def search(self, text: str) -> re.Match[str] | None:
         """As `re.Pattern.search`."""

@@ -38,15 +38,14 @@ def decide(
     findings = [f for rule in RULES if (f := rule(case)) is not None]
     decisive = next((f for f in findings if f.action is not Action.ACTIVATE), None)
     if decisive is None:
-        return _limited(_with_reasons(reconcile(case), findings), case)
-    verdict = Verdict(
+        return _with_reasons(reconcile(case), findings)
+    return Verdict(
         action=decisive.action,
         reconcile=_waiting(case) if decisive.action is Action.HOLD else Reconcile.IGNORE,
         reasons=_codes([decisive, *(f for f in findings if f is not decisive)]),
         origin=ORIGIN[source],
         sure=sure(case),
     )
-    return _limited(verdict, case)
 
 
 def _waiting(case: Case) -> Reconcile:
@@ -62,12 +61,9 @@ def _codes(findings: Sequence[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f.reason.value for f in findings))
 
 
-def _limited(verdict: Verdict, case: Case) -> Verdict:
-    """Held candidates are capped per source; beyond the cap they are not even held."""
-    if (
-        verdict.action is Action.HOLD
-        and case.current.waiting_from_source >= case.policy.held_per_source
-    ):
-        reasons = (Reason.HELD_FULL.value, *verdict.reasons)
-        return replace(verdict, action=Action.IGNORE, reconcile=Reconcile.IGNORE, reasons=reasons)
-    return verdict
+def limited(verdict: Verdict, waiting: int, policy: Policy) -> Verdict:
+    """Held candidates are capped per source: beyond the cap they are not even held."""
+    if verdict.action is not Action.HOLD or waiting < policy.held_per_source:
+        return verdict
+    reasons = (Reason.HELD_FULL.value, *verdict.reasons)
+    return replace(verdict, action=Action.IGNORE, reconcile=Reconcile.IGNORE, reasons=reasons)

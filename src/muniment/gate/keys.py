@@ -9,8 +9,10 @@ from typing import Protocol
 from muniment.events.event import Event
 from muniment.gate.candidate import Candidate
 from muniment.gate.codec import candidate_to_dict
+from muniment.gate.polarity import polarity
 from muniment.records.facts import Predicate
 from muniment.records.record import Record, Value
+from muniment.records.table import Keys
 from muniment.text import normalise
 
 
@@ -32,6 +34,17 @@ def content_key(keys: Digester, c: Candidate | Record, predicate: Predicate | No
     if predicate is not None and c.value is not None:
         return keys.digest("content", predicate.name, plain(predicate.canonical(c.value)))
     return keys.digest("content", "", normalise(c.content or ""))
+
+
+def words_key(keys: Digester, c: Candidate | Record) -> str:
+    """Equal for words and their contrary: what differs is only the negation."""
+    bare, _ = polarity(c.content or "")
+    return keys.digest("words", *bare)
+
+
+def keys_of(keys: Digester, c: Candidate | Record, predicate: Predicate | None) -> Keys:
+    """Both digests a record is stored under."""
+    return Keys(content_key(keys, c, predicate), words_key(keys, c))
 
 
 def tombstone_digests(

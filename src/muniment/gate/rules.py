@@ -36,7 +36,6 @@ class Current:
     general: Record | None = None
     revocable: tuple[Record, ...] = ()
     tombstone_at: datetime | None = None
-    waiting_from_source: int = 0
     switches: Switches = field(default_factory=Switches)
 
 

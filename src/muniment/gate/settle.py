@@ -7,24 +7,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from muniment.events.event import Event, EventKind
-from muniment.gate.candidate import Candidate, CandidateStatus, Held, Intent
-from muniment.gate.decide import decide
+from muniment.gate.candidate import Candidate, CandidateStatus, Claim, Held, Intent
+from muniment.gate.decide import decide, limited
 from muniment.gate.decision import Action, Decision, Reconcile, Verdict
 from muniment.gate.keys import (
     candidate_digest,
-    content_key,
     held_key,
+    keys_of,
     source_key,
     tombstone_digests,
 )
 from muniment.gate.polarity import polarity
 from muniment.gate.policy import Policy, Switches
+from muniment.gate.reconcile import same_value
 from muniment.gate.rules import Current
+from muniment.gate.trust import Source, weakest
 from muniment.gate.unit import Unit
 from muniment.ids import CandidateId, DecisionId, Ids, RecordId
 from muniment.records.facts import Predicate
-from muniment.records.record import Record, Status
-from muniment.records.table import Edge, Filter
+from muniment.records.record import Kind, Namespace, Record, Status
+from muniment.records.table import Edge, Filter, Place
 from muniment.scope import Principal
 from muniment.text import tokens
 from muniment.trail.entry import Entry, actor_of
@@ -57,7 +59,8 @@ def settle(
     candidate this settles after a confirmation.
     """
     predicate = work.policy.catalogue.get(candidate.predicate)
-    current = _read_current(work, candidate, evidence, predicate, sibling, held)
+    candidate = placed(candidate, evidence, predicate)
+    current = _read_current(work, candidate, predicate, sibling)
     verdict = decide(
         candidate,
         evidence,
@@ -67,6 +70,9 @@ def settle(
         grounded=grounded,
         now=work.now,
     )
+    if verdict.action is Action.HOLD and held is None:
+        waiting = work.unit.candidates.count_from(source_key(evidence))
+        verdict = limited(verdict, waiting, work.policy)
     candidate_id = held.id if held else CandidateId(work.ids.new("cand"))
     decision = _carry_out(work, candidate, evidence, verdict, current, candidate_id, predicate)
     if held is not None and decision.action is not Action.HOLD:
@@ -76,55 +82,50 @@ def settle(
     return decision
 
 
+def placed(c: Candidate, evidence: Sequence[Event], predicate: Predicate | None) -> Candidate:
+    """In the namespace of its source: what untrusted sources say of the world is `external`, what
+    an administrator sets is `policy`, whatever the words look like."""
+    source = weakest(evidence, predicate) if evidence else Source.SYSTEM
+    if source is Source.UNTRUSTED and c.claim is Claim.WORLD:
+        return replace(c, kind=Kind.EXTERNAL, namespace=Namespace.EXTERNAL.value)
+    if source is Source.POLICY:
+        subject = f"project:{c.scope.project}" if c.scope.project else "tenant"
+        scope = c.scope.with_parts(user=None)
+        return replace(
+            c, kind=Kind.RULE, namespace=Namespace.POLICY.value, subject=subject, scope=scope
+        )
+    return c
+
+
 # ---------------------------------------------------------------- reading
 
 
 def _read_current(
     work: Settling,
     c: Candidate,
-    evidence: Sequence[Event],
     predicate: Predicate | None,
     sibling: RecordId | None,
-    held: Held | None,
 ) -> Current:
     unit = work.unit
-    key = content_key(unit, c, predicate)
-    same_place = _in_place(unit, c, predicate)
-    twin = next(
-        (
-            r
-            for r in unit.records.find(replace(_place(c), content_key=key))
-            if r.status is Status.ACTIVE
-        ),
-        None,
-    )
+    place = Place(c.subject, c.scope.key, c.condition.key)
+    near = unit.records.bearing(place, keys_of(unit, c, predicate), predicate.name if predicate else None)
+    live = [r for r in near if r.status not in (Status.DELETED, Status.ERASED)]
+    active = [r for r in live if r.status is Status.ACTIVE]
     return Current(
-        timeline=tuple(same_place),
-        twin=twin,
-        opposite=None if predicate else _opposite(unit, c),
+        timeline=tuple(r for r in live if predicate and r.predicate == predicate.name),
+        twin=next((r for r in active if same_value(c, r, predicate)), None),
+        opposite=None if predicate else _opposite(c, active),
         general=_general(unit, c, predicate, sibling),
         revocable=_revocable(unit, c) if c.intent is Intent.REVOCATION else (),
         tombstone_at=unit.tombstones.at(tombstone_digests(unit, c, predicate)),
-        waiting_from_source=0 if held else unit.candidates.count_from(source_key(evidence)),
         switches=work.switches,
     )
 
 
-def _place(c: Candidate) -> Filter:
-    return Filter(scope_keys=[c.scope.key], subject=c.subject, condition_key=c.condition.key)
-
-
-def _in_place(unit: Unit, c: Candidate, predicate: Predicate | None) -> list[Record]:
-    if predicate is None:
-        return []
-    found = unit.records.find(replace(_place(c), predicate=predicate.name))
-    return [r for r in found if r.status not in (Status.DELETED, Status.ERASED)]
-
-
-def _opposite(unit: Unit, c: Candidate) -> Record | None:
+def _opposite(c: Candidate, active: Sequence[Record]) -> Record | None:
     """An active record of the same words with the contrary polarity, and nothing vaguer."""
-    bare, negative = polarity(c.content)
-    for record in unit.records.find(replace(_place(c), statuses=[Status.ACTIVE])):
+    for record in active:
+        bare, negative = polarity(c.content)
         other, other_negative = polarity(record.content or "")
         if record.predicate is None and other == bare and other_negative != negative:
             return record
@@ -261,7 +262,7 @@ def _insert(
     unit = work.unit
     record = _record(work, decision, evidence, verdict, predicate)
     _make_room(work, record, verdict, current)
-    unit.records.insert(record, content_key(unit, decision.candidate, predicate), decision.id)
+    unit.records.insert(record, keys_of(unit, record, predicate), decision.id)
     edges = [Edge("event", e, "record", record.id, "evidence") for e in record.evidence]
     if decision.candidate_id is not None:
         edges.append(Edge("candidate", decision.candidate_id, "record", record.id))

@@ -100,6 +100,10 @@ class Ledger(Protocol):
         """An owner's switches and their version (``{}``, 0 if never set)."""
         ...
 
+    def switches(self, owners: Iterable[str]) -> list[dict[str, Any]]:
+        """The switches of several owners, those who never set any left out."""
+        ...
+
     def save_settings(
         self, owner: str, data: Mapping[str, Any], version: int, at: datetime
     ) -> None:

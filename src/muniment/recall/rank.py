@@ -11,8 +11,9 @@ from muniment.recall.envelope import Envelope, envelope_of
 from muniment.recall.lexical import Match
 from muniment.recall.request import Request, holds
 from muniment.records.facts import Catalogue
-from muniment.records.record import Kind, Record, Sensitivity
+from muniment.records.record import Kind, Namespace, Record, Sensitivity
 from muniment.scope import Principal, Scope
+from muniment.text import normalise
 
 #: Weights of the parts; relevance, coverage and the like are between 0 and 1.
 WEIGHTS = {
@@ -37,11 +38,21 @@ def admissible(record: Record, request: Request, principal: Principal, now: date
     private = record.sensitivity is Sensitivity.SENSITIVE
     return (
         record.current_at(now)
+        and record.namespace.split("/")[0] != Namespace.POLICY
+        and _about_asked(record.subject, request)
         and record.content is not None
         and (not request.kinds or record.kind in request.kinds)
         and (not private or record.scope.user == principal.user is not None)
         and holds(record.condition, request)
     )
+
+
+def _about_asked(subject: str, request: Request) -> bool:
+    """What is about another person answers only a request that names that person."""
+    if not subject.startswith("person:"):
+        return True
+    name = normalise(subject.removeprefix("person:"))
+    return any(name in normalise(text) for text in (request.text, *request.entities))
 
 
 def loads(record: Record, request: Request, catalogue: Catalogue) -> bool:
@@ -152,7 +163,13 @@ def _rivals(a: Envelope, b: Envelope, catalogue: Catalogue) -> bool:
     predicate = catalogue.get(a.predicate)
     if predicate is None or not predicate.single or a.predicate != b.predicate:
         return False
-    return a.subject == b.subject and predicate.canonical(a.value) != predicate.canonical(b.value)
+    return _same_matter(a.subject, b.subject) and predicate.canonical(a.value) != predicate.canonical(b.value)
+
+
+def _same_matter(a: str, b: str) -> bool:
+    """Of one subject, or one person's wish beside a project's fact; never two people."""
+    kinds = {a.split(":")[0], b.split(":")[0]}
+    return a == b or (len(kinds) == 2 and "person" not in kinds)
 
 
 def _narrower(a: Envelope, b: Envelope) -> tuple[Envelope | None, Envelope | None]:

@@ -109,9 +109,8 @@ def predicate_of(row: Mapping[str, Any]) -> Predicate:
     if data.get("expires"):
         data["expires"] = _span(data["expires"])
     for name in ("scope", "files", "cues", "touches"):
-        data[name] = tuple(
-            data.get(name, getattr(Predicate, name, ()) if name != "scope" else ("project",)) or ()
-        )
+        default = ("project",) if name == "scope" else ()
+        data[name] = tuple(data.get(name, default) or ())
     if set(data["scope"]) - set(PARTS):
         raise InvalidInput("predicate.invalid", f"predicate {row['name']}: unknown scope part")
     data["values"] = {

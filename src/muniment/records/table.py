@@ -23,6 +23,23 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class Keys:
+    """Keyed digests: of what a record says, and of its words without their negation."""
+
+    content: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a fact can have one value."""
+
+    subject: str
+    scope_key: str
+    condition_key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Filter:
     """Exact conditions only; ``None`` means any, an empty sequence means none at all."""
 
@@ -32,7 +49,6 @@ class Filter:
     kinds: Sequence[Kind] | None = None
     predicate: str | None = None
     condition_key: str | None = None
-    content_key: str | None = None
     tag: str | None = None
     muted: bool | None = None
     after: RecordId | None = None
@@ -44,7 +60,7 @@ class Filter:
 class RecordTable(Protocol):
     """Records of one tenant, inside one transaction."""
 
-    def insert(self, record: Record, content_key: str, cause: str) -> None:
+    def insert(self, record: Record, keys: Keys, cause: str) -> None:
         """A new record with its first version and its first transition.
 
         Raises the store's race error if an active twin or a second active value of a
@@ -56,11 +72,16 @@ class RecordTable(Protocol):
         """The records that exist, in the order asked for."""
         ...
 
+    def bearing(self, place: Place, keys: Keys, predicate: str | None) -> list[Record]:
+        """What a candidate has to settle with at its place, by id: every record (of any standing)
+        of its predicate or, without one, active records of the same words or their contrary."""
+        ...
+
     def find(self, where: Filter) -> list[Record]:
         """Records by exact conditions, by id."""
         ...
 
-    def revise(self, record: Record, content_key: str) -> None:
+    def revise(self, record: Record, keys: Keys) -> None:
         """Store ``record`` as the next version; `Conflict` if its predecessor is not current."""
         ...
 

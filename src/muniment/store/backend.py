@@ -43,8 +43,11 @@ class Backend(Protocol):
         """A driver's error in Muniment's words, or ``None`` if it is not one of its own."""
         ...
 
-    def scrub(self) -> list[str]:
-        """Make deleted bytes unreadable; what could not be reached, in words."""
+    def scrub(self, *, thorough: bool = False) -> list[str]:
+        """Make deleted bytes unreadable; what could not be reached, in words.
+
+        ``thorough`` may lock tables and take as long as rewriting them.
+        """
         ...
 
     def copy_to(self, target: Path) -> None:

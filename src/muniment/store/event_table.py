@@ -24,7 +24,6 @@ _E, _T = s.events.c, s.threads.c
 _TENANT: BindParameter[str] = bindparam("tenant")
 
 _THREAD = select(s.threads).where(_T.tenant_id == _TENANT, _T.id == bindparam("thread"))
-_LOCK_THREAD = _THREAD.with_for_update()
 _ADVANCE = (
     update(s.threads)
     .where(_T.tenant_id == _TENANT, _T.id == bindparam("thread"))
@@ -75,6 +74,7 @@ class SqlEventLog:
 
     def __init__(self, conn: Connection, tenant: str, key: Key | None, dialect: str) -> None:
         self._conn, self._tenant, self._key = conn, tenant, key
+        self._threads: dict[str, Row[Any]] = {}  # as read under this transaction's lock
         self._open = insert_ignore(dialect, s.threads)
 
     def open_thread(self, thread: Thread) -> Thread:
@@ -97,13 +97,22 @@ class SqlEventLog:
         return self.thread(thread.id) or thread
 
     def thread(self, thread_id: ThreadId) -> Thread | None:
-        row = self._conn.execute(_THREAD, {"tenant": self._tenant, "thread": thread_id}).first()
+        row = self._thread_row(thread_id)
         return None if row is None else self._thread_of(row)
+
+    def _thread_row(self, thread_id: str) -> Row[Any] | None:
+        row = self._threads.get(thread_id)
+        if row is None:
+            params = {"tenant": self._tenant, "thread": thread_id}
+            row = self._conn.execute(_THREAD, params).first()
+            if row is not None:
+                self._threads[thread_id] = row
+        return row
 
     def append(self, thread: Thread, events: Sequence[Event]) -> list[Event]:
         key = self._writing_key()
         params = {"tenant": self._tenant, "thread": thread.id}
-        head = self._conn.execute(_LOCK_THREAD, params).first()
+        head = self._thread_row(thread.id)
         if head is None:
             raise NotFound("thread.not_found", "no such thread; open it first")
         previous, seq, rows, stored = head.head_tag, head.length, [], []
@@ -119,6 +128,7 @@ class SqlEventLog:
         self._conn.execute(
             _ADVANCE, {**params, "to": seq, "tag": previous, "mac": mac, "key": key.id}
         )
+        del self._threads[thread.id]
         return stored
 
     def get(self, ids: Iterable[EventId]) -> list[Event]:

@@ -30,6 +30,9 @@ _BURIED = select(func.max(_B.at)).where(
 _SETTINGS = select(_S.data, _S.version).where(
     _S.tenant_id == _TENANT, _S.owner == bindparam("owner")
 )
+_SWITCHES = select(_S.data).where(
+    _S.tenant_id == _TENANT, _S.owner.in_(bindparam("owners", expanding=True))
+)
 _REPLAY = select(s.idempotency).where(_I.tenant_id == _TENANT, _I.key == bindparam("key"))
 _WAITING = (
     select(_O.id, _O.target_kind, _O.target_id)
@@ -140,11 +143,16 @@ class SqlLedger:
         self._use = insert_ignore(dialect, s.uses)
         self._answer = insert_ignore(dialect, s.idempotency)
         self._due = upsert(dialect, s.tenant_work, "due_at")
+        self._outbox: dict[tuple[str, str], datetime] = {}
 
     def settings(self, owner: str) -> tuple[dict[str, Any], int]:
         params = {"tenant": self._tenant, "owner": owner}
         row = self._conn.execute(_SETTINGS, params).first()
         return ({}, 0) if row is None else (row.data, row.version)
+
+    def switches(self, owners: Iterable[str]) -> list[dict[str, Any]]:
+        params = {"tenant": self._tenant, "owners": list(owners)}
+        return list(self._conn.execute(_SWITCHES, params).scalars())
 
     def save_settings(
         self, owner: str, data: Mapping[str, Any], version: int, at: datetime
@@ -186,19 +194,25 @@ class SqlLedger:
         )
 
     def reindex(self, kind: str, ids: Iterable[str], at: datetime) -> None:
+        self._outbox.update(dict.fromkeys(((kind, i) for i in ids), at))
+
+    def flush(self) -> None:
+        """Write the outbox rows of the transaction; called before it commits."""
+        if not self._outbox:
+            return
         rows = [
             {
                 "tenant_id": self._tenant,
                 "id": self._ids.new("out"),
                 "target_kind": kind,
-                "target_id": i,
+                "target_id": target,
                 "at": at,
             }
-            for i in ids
+            for (kind, target), at in self._outbox.items()
         ]
-        if rows:
-            self._conn.execute(insert(s.outbox), rows)
-            self._conn.execute(self._due, {"tenant_id": self._tenant, "due_at": at})
+        self._conn.execute(insert(s.outbox), rows)
+        self._conn.execute(self._due, {"tenant_id": self._tenant, "due_at": rows[-1]["at"]})
+        self._outbox = {}
 
     def waiting(self, limit: int) -> list[tuple[str, str, str]]:
         params = {"tenant": self._tenant, "limit": limit}

@@ -12,6 +12,12 @@ from sqlalchemy.engine import URL, make_url
 
 from muniment.errors import InvalidInput, MunimentError, NotAllowed, Unavailable
 from muniment.store.backend import RaceLost
+from muniment.store.schema import TENANT_TABLES
+
+WAL_KEEPS = (
+    "PostgreSQL's write-ahead log keeps deleted bytes until its segments are recycled; "
+    "replicas, archives and base backups keep them until they expire"
+)
 
 POOL_SIZE = 10
 POOL_OVERFLOW = 54
@@ -107,18 +113,20 @@ class PostgresBackend:
                 return Unavailable(code, message)
         return Unavailable("store.failed", f"the database answered {state}: {error}")
 
-    def scrub(self) -> list[str]:
-        """Rewrite what held deleted rows; WAL segments and archives are the operator's."""
-        from muniment.store.schema import TENANT_TABLES
+    def scrub(self, *, thorough: bool = False) -> list[str]:
+        """Vacuum what held deleted rows; ``thorough`` rewrites the tables under lock.
 
+        Plain vacuum leaves some deleted words in free space until it is used again; neither
+        reaches the write-ahead log, which is the operator's.
+        """
+        how = "VACUUM FULL" if thorough else "VACUUM"
         with self.engine.connect() as conn:
             auto = conn.execution_options(isolation_level="AUTOCOMMIT")
             for table in TENANT_TABLES:
-                auto.exec_driver_sql(f'VACUUM FULL "{table.name}"')
-        return [
-            "PostgreSQL's write-ahead log keeps deleted bytes until its segments are recycled; "
-            "replicas, archives and base backups keep them until they expire"
-        ]
+                auto.exec_driver_sql(f'{how} "{table.name}"')
+            if thorough:
+                return [WAL_KEEPS]
+        return ["freed pages may keep deleted words: `muniment db scrub` rewrites them", WAL_KEEPS]
 
     def copy_to(self, target: Path) -> None:
         """Left to the database's own tools."""

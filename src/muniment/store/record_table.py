@@ -31,7 +31,7 @@ from muniment.records.record import (
     Transition,
     Version,
 )
-from muniment.records.table import Filter
+from muniment.records.table import Filter, Keys, Place
 from muniment.scope import Scope
 from muniment.store import schema as s
 from muniment.store.sql import chunks
@@ -51,6 +51,16 @@ _JOINED = select(
     )
 )
 _GET = _JOINED.where(_R.tenant_id == _TENANT, _R.id.in_(_IDS))
+_AT = (
+    _R.tenant_id == _TENANT,
+    _R.subject == bindparam("at_subject"),
+    _R.scope_key == bindparam("at_scope"),
+    _R.condition_key == bindparam("at_condition"),
+)
+_TWINS = _JOINED.where(
+    *_AT, _R.words_key == bindparam("words"), _R.status == Status.ACTIVE.value
+)
+_HOLDERS = _JOINED.where(*_AT, _R.predicate == bindparam("of_predicate"))
 _EVIDENCE = select(s.lineage.c.child_id, s.lineage.c.parent_id).where(
     s.lineage.c.tenant_id == _TENANT,
     s.lineage.c.child_kind == "record",
@@ -82,6 +92,7 @@ _REVISE = (
     .values(
         version=bindparam("expected") + 1,
         content_key=bindparam("to_key"),
+        words_key=bindparam("to_words"),
         origin=bindparam("to_origin"),
         updated_at=bindparam("at"),
     )
@@ -94,8 +105,8 @@ class SqlRecordTable:
     def __init__(self, conn: Connection, tenant: str) -> None:
         self._conn, self._tenant = conn, tenant
 
-    def insert(self, record: Record, content_key: str, cause: str) -> None:
-        self._conn.execute(_INSERT_RECORD, _record_row(record, content_key))
+    def insert(self, record: Record, keys: Keys, cause: str) -> None:
+        self._conn.execute(_INSERT_RECORD, _record_row(record, keys))
         self._conn.execute(_INSERT_VERSION, _version_row(record, record.created_at))
         self._conn.execute(_INSERT_MOVE, _move_row(record, 1, cause, record.created_at))
 
@@ -111,13 +122,25 @@ class SqlRecordTable:
                 found[row.id] = _record_of(row, tuple(sorted(evidence.get(row.id, ()))))
         return [found[i] for i in wanted if i in found]
 
+    def bearing(self, place: Place, keys: Keys, predicate: str | None) -> list[Record]:
+        params = {
+            "tenant": self._tenant,
+            "at_subject": place.subject,
+            "at_scope": place.scope_key,
+            "at_condition": place.condition_key,
+        }
+        if predicate is not None:
+            rows = self._conn.execute(_HOLDERS, params | {"of_predicate": predicate})
+        else:
+            rows = self._conn.execute(_TWINS, params | {"words": keys.words})
+        return sorted((_record_of(row, ()) for row in rows), key=lambda r: r.id)
+
     def find(self, where: Filter) -> list[Record]:
         query = _JOINED.where(_R.tenant_id == self._tenant)
         for column, value in (
             (_R.subject, where.subject),
             (_R.predicate, where.predicate),
             (_R.condition_key, where.condition_key),
-            (_R.content_key, where.content_key),
             (_R.muted, where.muted),
         ):
             if value is not None:
@@ -134,22 +157,24 @@ class SqlRecordTable:
             query = query.where(_R.id > where.after)
         if where.expiring_before is not None:
             query = query.where(_R.expires_at <= where.expiring_before)
-        query = query.order_by(_R.id)
         if where.limit is not None and where.tag is None:
-            query = query.limit(where.limit)
+            query = query.order_by(_R.id).limit(where.limit)
+        # Sorted here: asked to sort, SQLite walks the whole tenant by id instead.
         rows = [_record_of(row, ()) for row in self._conn.execute(query)]
+        rows.sort(key=lambda r: r.id)
         if where.tag is not None:  # exact membership, so that `_` and `%` mean themselves
             rows = [r for r in rows if where.tag in r.tags][: where.limit]
         return rows
 
-    def revise(self, record: Record, content_key: str) -> None:
+    def revise(self, record: Record, keys: Keys) -> None:
         changed = self._conn.execute(
             _REVISE,
             {
                 "tenant": self._tenant,
                 "record": record.id,
                 "expected": record.version - 1,
-                "to_key": content_key,
+                "to_key": keys.content,
+                "to_words": keys.words,
                 "to_origin": record.origin.value,
                 "at": record.updated_at,
             },
@@ -212,7 +237,7 @@ class SqlRecordTable:
         return count
 
 
-def _record_row(r: Record, content_key: str) -> dict[str, Any]:
+def _record_row(r: Record, keys: Keys) -> dict[str, Any]:
     return {
         "tenant_id": r.tenant,
         "id": r.id,
@@ -225,7 +250,8 @@ def _record_row(r: Record, content_key: str) -> dict[str, Any]:
         "condition_key": r.condition.key,
         "condition": r.condition.to_dict(),
         "single": r.single,
-        "content_key": content_key,
+        "content_key": keys.content,
+        "words_key": keys.words,
         "status": r.status.value,
         "muted": r.muted,
         "version": r.version,

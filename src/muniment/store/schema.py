@@ -59,9 +59,12 @@ class Json(TypeDecorator[Any]):
 
 def canonical_json(value: Any) -> str:
     """Sorted keys, no blanks, no NaN: what is stored and what digests are taken of."""
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
+    return _CANONICAL.encode(value)
+
+
+_CANONICAL = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
 
 
 metadata = MetaData()
@@ -207,6 +210,7 @@ records = _tenant_table(
     Column("condition", Json, nullable=False),
     Column("single", Boolean, nullable=False),
     Column("content_key", Text, nullable=False),  # keyed digest of predicate and value or words
+    Column("words_key", Text, nullable=False),  # the same of the words without their negation
     Column("status", Text, nullable=False),
     Column("muted", Boolean, nullable=False),
     Column("version", Integer, nullable=False),
@@ -255,8 +259,24 @@ Index(
     sqlite_where=text(_ACTIVE),
     postgresql_where=text(_ACTIVE),
 )
+# Both have every column their query compares, so that no planner prefers a wider index.
+Index(
+    "records_words",
+    records.c.tenant_id,
+    records.c.words_key,
+    records.c.status,
+    records.c.scope_key,
+    records.c.condition_key,
+)
 Index("records_scope", records.c.tenant_id, records.c.scope_key, records.c.status, records.c.kind)
-Index("records_fact", records.c.tenant_id, records.c.predicate, records.c.subject)
+Index(
+    "records_fact",
+    records.c.tenant_id,
+    records.c.predicate,
+    records.c.subject,
+    records.c.scope_key,
+    records.c.condition_key,
+)
 Index("records_subject", records.c.tenant_id, records.c.subject)
 
 versions = _tenant_table(
@@ -300,7 +320,14 @@ lineage = _tenant_table(
     Column("relation", Text, nullable=False),
     key=("parent_kind", "parent_id", "child_kind", "child_id"),
 )
-Index("lineage_child", lineage.c.tenant_id, lineage.c.child_kind, lineage.c.child_id)
+Index(
+    "lineage_child",
+    lineage.c.tenant_id,
+    lineage.c.child_kind,
+    lineage.c.child_id,
+    lineage.c.parent_kind,
+    lineage.c.parent_id,
+)
 
 tombstones = _tenant_table(
     "tombstones",

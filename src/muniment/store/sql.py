@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
 from typing import TypeVar
 
@@ -21,6 +22,7 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
         yield part
 
 
+@cache
 def insert_ignore(dialect: str, table: Table) -> Insert:
     """INSERT … ON CONFLICT DO NOTHING, which both dialects spell alike."""
     if dialect == "postgresql":
@@ -28,6 +30,7 @@ def insert_ignore(dialect: str, table: Table) -> Insert:
     return sqlite.insert(table).on_conflict_do_nothing()
 
 
+@cache
 def upsert(dialect: str, table: Table, *changed: str) -> Insert:
     """INSERT … ON CONFLICT (primary key) DO UPDATE of the named columns."""
     make = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

@@ -110,8 +110,11 @@ class SqliteBackend:
             return Unavailable("store.failed", f"the database answered: {error}")
         return None
 
-    def scrub(self) -> list[str]:
-        """Make deleted bytes unreadable: merge and truncate the WAL.  What is left, in words."""
+    def scrub(self, *, thorough: bool = False) -> list[str]:
+        """Make deleted bytes unreadable: merge and truncate the WAL.  What is left, in words.
+
+        Freed pages are zeroed as they are freed (``secure_delete``), so this is always thorough.
+        """
         if self.path is None:
             return []
         with self._writer, self.engine.connect() as conn:

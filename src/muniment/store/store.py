@@ -128,7 +128,9 @@ class Store:
                 unit = SqlUnit(conn, tenant, self.key, self._ids)
                 if serial and self.backend.dialect == "postgresql":
                     unit.trail.lock()
-                return work(unit)
+                result = work(unit)
+                unit.flush()
+                return result
         except (DBAPIError, StatementError, PoolTimeout, InvalidRequestError) as error:
             raise self._translated(error) from error
 
@@ -144,10 +146,10 @@ class Store:
                 translated = Unavailable("store.busy", "the snapshot was lost; try again")
             raise translated from error
 
-    def scrub(self) -> list[str]:
+    def scrub(self, *, thorough: bool = False) -> list[str]:
         """Make deleted bytes unreadable; what could not be reached, in words."""
         self._check_open()
-        return self.backend.scrub()
+        return self.backend.scrub(thorough=thorough)
 
     def copy_to(self, target: Path) -> None:
         """A consistent copy while others write."""

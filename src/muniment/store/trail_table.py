@@ -44,6 +44,7 @@ class SqlTrail:
     def __init__(self, conn: Connection, tenant: str, key: Key | None, dialect: str) -> None:
         self._conn, self._tenant, self._key = conn, tenant, key
         self._open = insert_ignore(dialect, s.trail_heads)
+        self._entries: list[Entry] = []
 
     def lock(self) -> None:
         """Take the tenant's lock until the transaction ends."""
@@ -51,6 +52,18 @@ class SqlTrail:
         self._head(self._key, "")
 
     def append(self, entries: Sequence[Entry], lane: str = "") -> None:
+        if lane:
+            self._chain(entries, lane)
+        else:  # chained together at the end of the transaction they belong to
+            self._entries += entries
+
+    def flush(self) -> None:
+        """Chain on what the transaction did; called before it commits."""
+        if self._entries:
+            self._chain(self._entries, "")
+            self._entries = []
+
+    def _chain(self, entries: Sequence[Entry], lane: str) -> None:
         key = self._key
         assert key is not None, "a unit without a key is read-only"
         seq, previous = self._head(key, lane)

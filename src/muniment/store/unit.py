@@ -57,6 +57,11 @@ class SqlUnit:
     def erasures(self) -> SqlErasures:
         return SqlErasures(self.conn, self.tenant)
 
+    def flush(self) -> None:
+        """Write what was collected: outbox rows, then the trail over all of it."""
+        self.ledger.flush()
+        self.trail.flush()
+
     def digest(self, domain: str, *parts: str) -> str:
         """A keyed digest of this store (of no use without its key)."""
         key = self._key or _NO_KEY

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 GENESIS = b"\0" * 32
+_PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +55,13 @@ def commitment(salt: bytes, payload: str) -> bytes:
 
 def link(key: Key, chain: str, meta: list[Any], commit: bytes, previous: bytes) -> bytes:
     """The tag of one row."""
-    encoded = json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode()
+    encoded = _PLAIN.encode(meta).encode()
     return key.mac(f"muniment/{chain}", encoded, commit, previous)
 
 
 def head_mac(key: Key, chain: str, name: list[str], length: int, tag: bytes) -> bytes:
     """The seal over a chain's end."""
-    encoded = json.dumps(name, ensure_ascii=False, separators=(",", ":")).encode()
+    encoded = _PLAIN.encode(name).encode()
     return key.mac(f"muniment/{chain}-head", encoded, str(length).encode(), tag)
 
 

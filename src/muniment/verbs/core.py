@@ -109,10 +109,11 @@ class Core:
 
 def switches_of(unit: Unit, principal: Principal) -> Switches:
     """What the tenant and the user have switched off."""
-    tenant = _switches(unit.ledger.settings("")[0])
-    if principal.user is None:
-        return tenant
-    return tenant.joined(_switches(unit.ledger.settings(f"user:{principal.user}")[0]))
+    owners = [""] if principal.user is None else ["", f"user:{principal.user}"]
+    joined = Switches()
+    for data in unit.ledger.switches(owners):
+        joined = joined.joined(_switches(data))
+    return joined
 
 
 def _switches(data: Mapping[str, Any]) -> Switches:

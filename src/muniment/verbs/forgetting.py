@@ -140,14 +140,17 @@ def erase(core: Core, principal: Principal, target: dict[str, Any], *, dry_run: 
     return _report(reach, False, erasure, tuple(pending))
 
 
-def scrub(core: Core, tenant: str) -> list[str]:
-    """Take what was erased out of the index and off the disk; what is left, in words."""
+def scrub(core: Core, tenant: str, *, thorough: bool = False) -> list[str]:
+    """Take what was erased out of the index and off the disk; what is left, in words.
+
+    ``thorough`` rewrites PostgreSQL's tables under lock; SQLite needs no such thing.
+    """
     core.catch_up(tenant)
     pending = []
     if core.store.read(tenant, lambda unit: len(unit.ledger.waiting(1))):
         pending.append("the index has not caught up; run `muniment rebuild-index`")
     core.index.scrub()
-    return [*pending, *core.store.scrub()]
+    return [*pending, *core.store.scrub(thorough=thorough)]
 
 
 def _report(
@@ -165,15 +168,20 @@ def _report(
     )
 
 
-def finish(core: Core, tenant: str, now: datetime) -> int:
-    """Erasures whose scrubbing was pending: try again; how many are done now."""
+def finish(
+    core: Core, tenant: str, now: datetime, *, thorough: bool = False
+) -> tuple[int, list[str]]:
+    """Erasures whose scrubbing was pending: try again.  How many are done, and what is left."""
     waiting = core.store.read(tenant, lambda unit: unit.erasures.unfinished())
-    if not waiting or scrub(core, tenant):
-        return 0
+    if not waiting and not thorough:
+        return 0, []
+    left = scrub(core, tenant, thorough=thorough)
+    if left and not thorough:
+        return 0, left
 
     def done(unit: Unit) -> None:
         for erasure in waiting:
             unit.erasures.finish(erasure, now)
 
     core.store.write(tenant, done)
-    return len(waiting)
+    return len(waiting), left

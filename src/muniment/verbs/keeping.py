@@ -186,9 +186,17 @@ def tidy(core: Core, principal: Principal) -> dict[str, int]:
         return done
 
     done = core.write(principal, work)
-    done["erasures_finished"] = forgetting.finish(core, principal.tenant, core.now())
+    done["erasures_finished"], _ = forgetting.finish(core, principal.tenant, core.now())
     core.catch_up(principal.tenant)
     return done
+
+
+def scrub(core: Core, principal: Principal) -> dict[str, Any]:
+    """Rewrite what may still hold erased words (PostgreSQL: under lock); what is left, in words."""
+    if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
+        raise NotAllowed("scrub.channel", "this channel cannot scrub the store")
+    finished, left = forgetting.finish(core, principal.tenant, core.now(), thorough=True)
+    return {"erasures_finished": finished, "left": left}
 
 
 def backup(core: Core, principal: Principal, target: str | Path) -> Path:

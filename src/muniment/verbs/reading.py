@@ -115,6 +115,8 @@ def recall(core: Core, principal: Principal, request: Request) -> Recalled:
             core.catch_up(principal.tenant)
             found = core.read(principal, work)
     except Unavailable as error:
+        if core.store.closed:
+            raise
         return Recalled((), (error.code,))
     if not core.audit_read(principal, "recall", [e.id for e in found.envelopes]):
         return Recalled((), ("audit_unavailable",))

@@ -18,7 +18,7 @@ from muniment.extract import remember as remembering
 from muniment.extract.rules import extract
 from muniment.gate.candidate import Candidate, CandidateStatus, Held
 from muniment.gate.decision import Action, Decision, Reconcile
-from muniment.gate.keys import candidate_digest, content_key
+from muniment.gate.keys import candidate_digest, keys_of
 from muniment.gate.unit import Unit
 from muniment.ids import CandidateId, DecisionId, EventId, ThreadId
 from muniment.records.record import Origin, Record, Status
@@ -40,16 +40,15 @@ def open_thread(
     """
     if label is not None and label.startswith("thr_"):
         return own_thread(unit, principal, label, scope)
-    if label is None:
-        thread_id = core.ids.new("thr")
-    else:
-        owner = principal.user or ""
-        digest = unit.digest("thread", owner, check_id(label, name="thread"))
-        thread_id = f"thr_{digest[:26]}"
-    found = unit.events.thread(ThreadId(thread_id))
-    if found is not None:
-        return own_thread(unit, principal, thread_id, scope)
     place = place_of_use(principal, scope or Scope())
+    owner = principal.user or ""
+    if label is None:  # what is said without a thread goes on in one thread per place
+        digest = unit.digest("thread", owner, "", place.key)
+    else:
+        digest = unit.digest("thread", owner, check_id(label, name="thread"))
+    thread_id = f"thr_{digest[:26]}"
+    if unit.events.thread(ThreadId(thread_id)) is not None:
+        return own_thread(unit, principal, thread_id, scope)
     return unit.events.open_thread(
         Thread(ThreadId(thread_id), principal.tenant, place, principal.user, core.now())
     )
@@ -413,7 +412,7 @@ def revise(
             write_reason="revision",
         )
         predicate = core.policy.catalogue.get(current.predicate)
-        unit.records.revise(new, content_key(unit, new, predicate))
+        unit.records.revise(new, keys_of(unit, new, predicate))
         unit.lineage.link([Edge("event", said.id, "record", current.id, "evidence")])
         unit.ledger.reindex("record", [current.id], core.now())
         core.audit(unit, principal, "revise", record=current.id, version=new.version)

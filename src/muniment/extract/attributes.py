@@ -1,0 +1,145 @@
+"""The patterns of `patterns.yaml`, compiled once for each catalogue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from muniment.extract.lexicon import data
+from muniment.extract.words import Words
+from muniment.records.facts import Catalogue, Predicate
+
+_LEFT = r"(?<![A-Za-z0-9_])"
+_RIGHT = r"(?![A-Za-z0-9_])"
+# How a list of known values goes on: "TypeScript and React", "Vue、Vite".
+_NEXT = r"\s*(?:、|,|，|\+|和|与|以及|及|\band\b|&)\s*(?:and\s+)?{known}"
+
+
+class Role(Enum):
+    """What a pattern makes of the value it finds."""
+
+    DROPPED = "dropped"  # given up: "no longer use npm"
+    LABELLED = "labelled"  # "test command: pnpm test"
+    SAID = "said"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One expression of a row; ``hints`` are literals one of which any match contains."""
+
+    expression: re.Pattern[str]
+    role: Role
+    hints: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How one predicate is recognised; the fields are those of the data file."""
+
+    predicate: Predicate
+    patterns: tuple[Pattern, ...]
+    needed: re.Pattern[str] | None = None
+    unless: re.Pattern[str] | None = None
+    following: re.Pattern[str] | None = None
+    context: str = "any"
+    stages: tuple[str, ...] = ()
+    momentary: bool = False
+    whole: bool = False
+
+    @property
+    def averse(self) -> bool:
+        """Whether a negation before the value means the contrary, not another value."""
+        return bool(self.predicate.values)
+
+
+class Table(NamedTuple):
+    """All rows, and every literal that any of their patterns hopes to see."""
+
+    rows: tuple[Row, ...]
+    hints: tuple[str, ...]
+
+
+@lru_cache(maxsize=8)
+def table_of(catalogue: Catalogue) -> Table:
+    """The rows for a catalogue, in the order of the data; predicates without one come last."""
+    spec = data("patterns.yaml")
+    rows = [
+        _row(row, predicate, spec)
+        for row in spec["predicates"]
+        if (predicate := catalogue.get(row["predicate"])) is not None
+    ]
+    named = {row.predicate.name for row in rows}
+    rows += [_from_template(p) for p in catalogue if p.name not in named]
+    hints = {hint for row in rows for p in row.patterns for hint in p.hints or ()}
+    return Table(tuple(rows), tuple(sorted(hints)))
+
+
+def _row(row: Mapping[str, Any], predicate: Predicate, spec: Mapping[str, Any]) -> Row:
+    known = _known(predicate)
+    frames = spec["frames"].get(row.get("frame"), []) if known else []
+    free = spec["values"].get(row.get("value"), "")
+    value = known if row.get("value") == "known" else f"(?P<v>{free})"
+    labels = _labels(row, value, spec["is"]) if row.get("labels") else []
+    needed, unless = row.get("require"), row.get("unless")
+    return Row(
+        predicate,
+        (
+            *_patterns(spec["frames"]["drop"] if frames else (), known, Role.DROPPED),
+            *_patterns(labels, known, Role.LABELLED),
+            *_patterns([*row.get("phrases", ()), *frames], known, Role.SAID),
+        ),
+        needed=re.compile(needed) if needed else None,
+        unless=re.compile(unless, re.IGNORECASE) if unless else None,
+        following=re.compile(_filled(_NEXT, known), re.IGNORECASE) if frames else None,
+        context=row.get("context", "any"),
+        stages=tuple(row.get("stages", ())),
+        momentary=row.get("momentary", False),
+        whole=row.get("whole", False),
+    )
+
+
+def _labels(row: Mapping[str, Any], value: str, usual: str) -> list[str]:
+    label = "|".join(row["labels"])
+    return [rf"(?<![A-Za-z0-9_-])(?:{label})\"?\s*{row.get('is', usual)}\s*[\"'`“]?{value}"]
+
+
+def _patterns(patterns: Iterable[str], known: str, role: Role) -> Iterator[Pattern]:
+    for pattern in patterns:
+        words = Words(_filled(pattern, known))
+        hints = None if words.hints is None else frozenset(words.hints)
+        yield Pattern(words.pattern, role, hints)
+
+
+def _filled(pattern: str, known: str) -> str:
+    return pattern.replace("{known}", known).replace("{EN}", _LEFT).replace("{EDGE}", _RIGHT)
+
+
+def _known(predicate: Predicate) -> str:
+    """Every spelling of every known value, longest first, as a group ``v``."""
+    if not predicate.values:
+        return ""
+    spellings = sorted(predicate.values, key=lambda s: (-len(s), s))
+    return f"(?P<v>{'|'.join(_guarded(s) for s in spellings)})"
+
+
+def _guarded(spelling: str) -> str:
+    # A Latin spelling is a whole word also beside Han characters: "uv" is not in "用uvicorn".
+    left = _LEFT if spelling[0].isascii() and spelling[0].isalnum() else ""
+    right = r"(?![A-Za-z0-9_+#])" if spelling[-1].isascii() else ""
+    return left + re.escape(spelling).replace(r"\ ", r"\s+") + right
+
+
+def _from_template(predicate: Predicate) -> Row:
+    """A predicate without patterns of its own is recognised by the sentence it renders."""
+    known = _known(predicate)
+    value = known or r"(?P<v>[^,，。;；\n]{1,60})"
+    phrases = []
+    for template in predicate.templates.values():
+        before, _, after = template.partition("{value}")
+        if len(before.strip()) >= 2:
+            phrases.append(re.escape(before).replace(r"\ ", r"\s*") + value + re.escape(after))
+    return Row(predicate, tuple(_patterns(phrases, known, Role.SAID)))

@@ -1,0 +1,1 @@
+"""Stories told in steps, each with what must be seen: behaviour as data."""

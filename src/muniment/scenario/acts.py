@@ -1,0 +1,300 @@
+"""What each verb of a scenario does with the product, and what it shows."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from muniment.clock import Clock, ManualClock
+from muniment.errors import InvalidInput
+from muniment.gate.candidate import Held
+from muniment.memory import Memory
+from muniment.records.record import Record
+from muniment.scenario.labels import FIRST_THREAD, Labels, Threads
+from muniment.scenario.load import Scenario, Step, moved_to
+from muniment.scope import PARTS, Principal, Scope
+
+Reopen = Callable[[], Memory]
+PAGE = 1000
+
+
+@dataclass(slots=True)
+class Stage:
+    """Where a story is played: the memory, its clock, who speaks and where, and the labels."""
+
+    memory: Memory
+    clock: Clock
+    principal: Principal
+    scope: Scope
+    reopen: Reopen | None = None
+    thread: str = FIRST_THREAD
+    labels: Labels = field(default_factory=Labels)
+    threads: Threads = field(default_factory=Threads)
+
+    @classmethod
+    def of(
+        cls, scenario: Scenario, memory: Memory, clock: Clock, reopen: Reopen | None = None
+    ) -> Stage:
+        """The stage as a scenario finds it."""
+        who = Principal.of(scenario.principal)
+        return cls(memory, clock, who, Scope.of(scenario.scope), reopen)
+
+    def act(self, step: Step) -> Any:
+        """Do what a step says; what it shows as plain data."""
+        return _ACTS[step.verb](self, step)
+
+    def ask(self, verb: str, *args: Any, **given: Any) -> Any:
+        """Call a verb of the product as whoever speaks; an unknown field is its caller's fault."""
+        call = getattr(self.memory, verb)
+        given["principal"] = self.principal
+        try:
+            inspect.signature(call).bind(*args, **given)
+        except TypeError as error:
+            raise InvalidInput(f"{verb}.arguments", f"{verb}: {error}") from None
+        return call(*args, **given)
+
+    def open_thread(self) -> str:
+        """The id of the current thread."""
+        return self.threads.open(self.memory, self.thread, self.principal, self.scope)
+
+
+# ---------------------------------------------------------------- evidence and the gate
+
+
+def _thread(stage: Stage, step: Step) -> None:
+    stage.threads.open(stage.memory, step.given, stage.principal, stage.scope)
+    stage.thread = step.given
+
+
+def _say(stage: Stage, step: Step) -> dict[str, Any]:
+    message = {k: v for k, v in step.given.items() if k != "id"}
+    if step.at is not None:
+        message["at"] = step.at
+    [event] = stage.ask("append_many", [message], thread=stage.open_thread())
+    if "id" in step.given:
+        stage.labels.events[step.given["id"]] = event.id
+    shown = ("id", "seq", "text", "path", "url", "name", "speaker", "redacted", "attested")
+    return {
+        **{name: getattr(event, name) for name in shown},
+        "kind": event.kind.value,
+        "channel": event.channel.value,
+        "said_at": event.said_at.isoformat(),
+        "metadata": dict(event.metadata),
+    }
+
+
+def _remember(stage: Stage, step: Step) -> list[dict[str, Any]]:
+    given = {"event": step.given} if isinstance(step.given, str) else dict(step.given)
+    if "event" in given:
+        given["event"] = stage.labels.event(given["event"])
+    if "text" in given:
+        given = {"thread": stage.open_thread(), **given}
+    return [d.to_dict() for d in stage.ask("remember", **given)]
+
+
+def _propose(stage: Stage, step: Step) -> list[dict[str, Any]]:
+    proposal = {k: v for k, v in step.given.items() if k not in ("id", "key")}
+    if isinstance(proposal.get("evidence"), list):
+        proposal["evidence"] = [stage.labels.event(e) for e in proposal["evidence"]]
+    key = step.given.get("key")
+    decisions = stage.ask("propose", proposal, scope=stage.scope, key=key)
+    shown = [d.to_dict() for d in decisions]
+    if "id" in step.given:
+        for decision in shown[:1]:
+            name = step.given["id"]
+            stage.labels.bind_candidate(name, decision["candidate"], decision["digest"])
+            stage.labels.bind_decision(name, decision)
+    return shown
+
+
+def _confirm(stage: Stage, step: Step) -> list[dict[str, Any]]:
+    label, given = step.given["candidate"], _answered(stage, step.given)
+    decision = stage.ask("confirm", **given).to_dict()
+    if decision["record"] is not None:
+        stage.labels.records[label] = decision["record"]
+    return [decision]
+
+
+def _reject(stage: Stage, step: Step) -> dict[str, Any]:
+    return held_data(stage.ask("reject", **_answered(stage, step.given))) | {"status": "rejected"}
+
+
+def _answered(stage: Stage, given: Mapping[str, Any]) -> dict[str, Any]:
+    label = given["candidate"]
+    out = {"digest": stage.labels.digest(label), **given}
+    out["candidate"] = stage.labels.candidate(label)
+    if "answer" in out:
+        out["answer"] = stage.labels.event(out["answer"])
+    return out
+
+
+def _revise(stage: Stage, step: Step) -> dict[str, Any]:
+    given = dict(step.given)
+    label = given.get("record", given.get("candidate"))
+    waits = label in stage.labels.candidates and label not in stage.labels.records
+    if "candidate" in given or waits:
+        given.pop("record", None)
+        given["candidate"] = stage.labels.candidate(label)
+        return held_data(stage.ask("revise_candidate", **given))
+    if "record" in given:
+        given["record"] = stage.labels.record(label)
+    return record_data(stage.ask("revise", **given))
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _recall(stage: Stage, step: Step) -> dict[str, Any]:
+    found = stage.ask("recall", **_read(stage, step.given))
+    return {"contents": [e.content for e in found], "degraded": list(found.degraded)}
+
+
+def _context(stage: Stage, step: Step) -> dict[str, Any]:
+    found = stage.ask("context", **_read(stage, step.given))
+    return {
+        "memory": found.memory,
+        "policy": list(found.policy),
+        "tokens": found.report.tokens,
+        "conflicts": len(found.report.conflicts),
+        "degraded": found.memory_degraded,
+        "incomplete_rules": found.incomplete_rules,
+    }
+
+
+def _read(stage: Stage, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"text": "", "scope": stage.scope, **given}
+
+
+def _history(stage: Stage, step: Step) -> dict[str, Any]:
+    given = {**step.given, "record": stage.labels.record(step.given["record"])}
+    found: dict[str, Any] = stage.ask("history", **given).to_dict()
+    return found
+
+
+def _expect_records(stage: Stage, step: Step) -> dict[str, Any]:
+    """Records by status and place; what the product cannot filter is compared here."""
+    where = dict(step.given.get("where", {}))
+    if "status" in step.given:
+        where["status"] = step.given["status"]
+    missing = [name for name in where if where[name] is None]
+    asked = {name: value for name, value in where.items() if value is not None}
+    found = [record_data(r) for r in every_record(stage, asked)]
+    kept = [r for r in found if not any(_part(r, name) for name in missing)]
+    return {"count": len(kept), "records": kept}
+
+
+def _part(record: Mapping[str, Any], name: str) -> Any:
+    return record["scope"].get(name) if name in PARTS else record.get(name)
+
+
+def every_record(stage: Stage, where: Mapping[str, Any]) -> list[Record]:
+    """All pages of a listing."""
+    found: list[Record] = []
+    while True:
+        after = found[-1].id if found else None
+        page = stage.ask("list", where=where, limit=PAGE, after=after)
+        found += page
+        if len(page) < PAGE:
+            return found
+
+
+# ---------------------------------------------------------------- forgetting, settings
+
+
+def _forget(stage: Stage, step: Step) -> dict[str, Any]:
+    given = dict(step.given)
+    if "record" in given:
+        given["record"] = stage.labels.record(given["record"])
+    if "event" in given:
+        given["event"] = stage.labels.event(given["event"])
+    found: dict[str, Any] = stage.ask(step.verb, **given).to_dict()
+    return found
+
+
+def _settings(stage: Stage, step: Step) -> dict[str, Any]:
+    found: dict[str, Any] = stage.ask("settings", **step.given)
+    return found
+
+
+# ---------------------------------------------------------------- the stage itself
+
+
+def _clock(stage: Stage, step: Step) -> None:
+    assert isinstance(stage.clock, ManualClock)
+    moved = moved_to(step.given, step.line)
+    if isinstance(moved, timedelta):
+        stage.clock.advance(moved)
+    else:
+        stage.clock.set(moved)
+
+
+def _as(stage: Stage, step: Step) -> None:
+    try:
+        stage.principal = Principal.of(step.given)
+    except TypeError as error:
+        raise InvalidInput("principal.invalid", f"as: {error}") from None
+
+
+def _in(stage: Stage, step: Step) -> None:
+    stage.scope = Scope.of(step.given)
+
+
+def _crash(stage: Stage, step: Step) -> None:
+    """Leave everything as it is, without closing, and open the store anew."""
+    assert stage.reopen is not None
+    stage.memory = stage.reopen()
+
+
+_ACTS: dict[str, Callable[[Stage, Step], Any]] = {
+    "thread": _thread,
+    "say": _say,
+    "remember": _remember,
+    "propose": _propose,
+    "confirm": _confirm,
+    "reject": _reject,
+    "recall": _recall,
+    "context": _context,
+    "revise": _revise,
+    "history": _history,
+    **dict.fromkeys(("mute", "unmute", "expire", "delete", "erase"), _forget),
+    "settings": _settings,
+    "clock": _clock,
+    "as": _as,
+    "in": _in,
+    "crash": _crash,
+    "expect_records": _expect_records,
+}
+
+
+def record_data(record: Record) -> dict[str, Any]:
+    """A record as a step shows it."""
+    return {
+        "record": record.id,
+        "version": record.version,
+        "kind": record.kind.value,
+        "content": record.content,
+        "predicate": record.predicate,
+        "value": record.value,
+        "subject": record.subject,
+        "scope": record.scope.to_dict(),
+        "condition": record.condition.to_dict(),
+        "origin": record.origin.value,
+        "status": record.status.value,
+        "muted": record.muted,
+    }
+
+
+def held_data(held: Held) -> dict[str, Any]:
+    """A waiting candidate as a step shows it."""
+    return {
+        "candidate": held.id,
+        "digest": held.digest,
+        "content": held.candidate.content,
+        "value": held.candidate.value,
+        "kind": held.candidate.kind.value,
+        "status": held.status.value,
+        "reasons": list(held.reasons),
+    }
