@@ -14,31 +14,33 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-_EN_TOPICS = """report page|chart widget|search panel|import wizard|upload form|letter archive|photo
-gallery|map layer|ticket board|reading list|song library|recipe index|garden plan|tool shed|paper
-shelf|travel diary|film club|chess club|model railway|stamp album|seed catalogue|print queue|sound
-mixer|light rig|stage plan|costume rack|prop store|tour calendar|poster wall|flyer stack|lens
-drawer|tripod bag|cable box|battery tray|spare part bin|paint cupboard|brush holder|canvas rack|frame
-store|glue pot|thread box|button jar|pattern folder|fabric roll|zip drawer|needle case|wool basket|loom
-corner|kiln room|clay bin|glaze shelf|wheel bench|cast tray|mould rack|wax block|wick spool|bottle
-crate|label sheet|cork bag|press room"""
-_EN_SIDES = """colour|sort order|width|height|title|label|position|icon|size|shape|format|layout|number of
-columns|owner's mark|margin|background|border|legend|unit|scale|caption|prefix|suffix|style|count|pattern|
-material|thickness|depth|finish"""
-_EN_VALUES = """light grey|dark blue|by date|by name|two columns|wide|narrow|left aligned|centred|green|
-amber|round|square|flat|folded|numbered|plain|striped|double|single|half size|full size|bold|thin|
-transparent|matt|glossy|ivory|slate|copper|oak|linen|felt|stacked|tilted|mirrored|dotted|dashed|
-hollow|solid"""
-_ZH_TOPICS = """报表页面|图表组件|目录面板|导入向导|上传表单|信件归档|照片相册|地图图层|工单看板|阅读清单|
-歌曲曲库|菜谱索引|花园规划|工具棚|纸张货架|旅行日记|电影社团|象棋社团|模型铁路|邮票册|种子目录|打印队列|
-调音台|灯光架|舞台图|戏服架|道具间|巡演日历|海报墙|传单堆|镜头抽屉|脚架袋|线缆盒|电池盘|备件箱|颜料柜|
-画笔筒|画布架|画框库|胶水罐|线轴盒|纽扣罐|版型夹|布料卷|拉链抽屉|针线包|毛线篮|织机角|窑炉房|陶土箱|
-釉料架|拉坯台|铸模盘|模具架|蜡块箱|灯芯轴|酒瓶箱|标签纸|软木袋|压榨房"""
-_ZH_SIDES = """颜色|排序|宽度|高度|标题|标签|位置|图标|尺寸|形状|格式|布局|列数|边距|背景|边框|图例|单位|
-比例|说明文字|前缀|后缀|样式|数量|花纹|材质|厚度|深度|表面处理|摆放方向"""
-_ZH_VALUES = """浅灰色|深蓝色|按日期|按名称|两列|宽幅|窄幅|靠左|居中|绿色|琥珀色|圆形|方形|平铺|折叠|编号|
-素色|条纹|双层|单层|半幅|全幅|粗体|细线|透明|哑光|亮光|象牙色|石板色|铜色|橡木|亚麻|毛毡|堆叠|倾斜|镜像|
-点线|虚线|空心|实心"""
+_EN_TOPICS = """report page|chart widget|search panel|import wizard|upload form|letter archive|
+photo gallery|map layer|ticket board|reading list|song library|recipe index|garden plan|
+tool shed|paper shelf|travel diary|film club|chess club|model railway|stamp album|
+seed catalogue|print queue|sound mixer|light rig|stage plan|costume rack|prop store|
+tour calendar|poster wall|flyer stack|lens drawer|tripod bag|cable box|battery tray|
+spare part bin|paint cupboard|brush holder|canvas rack|frame store|glue pot|thread box|
+button jar|pattern folder|fabric roll|zip drawer|needle case|wool basket|loom corner|kiln room|
+clay bin|glaze shelf|wheel bench|cast tray|mould rack|wax block|wick spool|bottle crate|
+label sheet|cork bag|press room"""
+_EN_SIDES = """colour|sort order|width|height|title|label|position|icon|size|shape|format|
+layout|number of columns|owner's mark|margin|background|border|legend|unit|scale|caption|prefix|
+suffix|style|count|pattern|material|thickness|depth|finish"""
+_EN_VALUES = """light grey|dark blue|by date|by name|two columns|wide|narrow|left aligned|
+centred|green|amber|round|square|flat|folded|numbered|plain|striped|double|single|half size|
+full size|bold|thin|transparent|matt|glossy|ivory|slate|copper|oak|linen|felt|stacked|tilted|
+mirrored|dotted|dashed|hollow|solid"""
+_ZH_TOPICS = """报表页面|图表组件|目录面板|导入向导|上传表单|信件归档|照片相册|地图图层|
+工单看板|阅读清单|歌曲曲库|菜谱索引|花园规划|工具棚|纸张货架|旅行日记|电影社团|象棋社团|
+模型铁路|邮票册|种子目录|打印队列|调音台|灯光架|舞台图|戏服架|道具间|巡演日历|海报墙|传单堆|
+镜头抽屉|脚架袋|线缆盒|电池盘|备件箱|颜料柜|画笔筒|画布架|画框库|胶水罐|线轴盒|纽扣罐|版型夹|
+布料卷|拉链抽屉|针线包|毛线篮|织机角|窑炉房|陶土箱|釉料架|拉坯台|铸模盘|模具架|蜡块箱|灯芯轴|
+酒瓶箱|标签纸|软木袋|压榨房"""
+_ZH_SIDES = """颜色|排序|宽度|高度|标题|标签|位置|图标|尺寸|形状|格式|布局|列数|边距|背景|边框|
+图例|单位|比例|说明文字|前缀|后缀|样式|数量|花纹|材质|厚度|深度|表面处理|摆放方向"""
+_ZH_VALUES = """浅灰色|深蓝色|按日期|按名称|两列|宽幅|窄幅|靠左|居中|绿色|琥珀色|圆形|方形|平铺|
+折叠|编号|素色|条纹|双层|单层|半幅|全幅|粗体|细线|透明|哑光|亮光|象牙色|石板色|铜色|橡木|亚麻|
+毛毡|堆叠|倾斜|镜像|点线|虚线|空心|实心"""
 
 _EN_FACTS = (
     "Remember that the {side} of the {topic} is {value}, code {code}.",
@@ -66,11 +68,11 @@ _ZH_QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something to remember, and a question in other words that it answers."""
+    """Something to remember, a question in other words that it answers, and what both name."""
 
     text: str
     question: str
-    code: str
+    topic: str
 
 
 class Writer:
@@ -89,7 +91,8 @@ class Writer:
         facts, likings = (_ZH_FACTS, _ZH_LIKINGS) if chinese else (_EN_FACTS, _EN_LIKINGS)
         frame = self._random.choice(likings if liking else facts)
         asked = self._random.choice(_ZH_QUESTIONS if chinese else _EN_QUESTIONS)
-        return Statement(frame.format(**words, code=code), asked.format(**words), code)
+        text = frame.format(**words, code=code)
+        return Statement(text, asked.format(**words), words["topic"])
 
     def statements(self, count: int) -> list[Statement]:
         """The next ``count`` statements."""

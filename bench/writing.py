@@ -16,6 +16,7 @@ from bench.texts import Statement, Writer, conversation
 from muniment import Memory
 
 WARM_UP = 64
+PER_THREAD = 20
 SCOPE = {"project": "workshop"}
 
 
@@ -30,8 +31,8 @@ def remember(place: Place, writes: int) -> Iterator[Row]:
     memory, writer, timings = place.open(), Writer(), Timings()
     load(memory, writer.statements(WARM_UP))
     with quiet():
-        for statement in writer.statements(writes):
-            _remember(memory, statement, timings)
+        for number, statement in enumerate(writer.statements(writes)):
+            _remember(memory, statement, timings, number // PER_THREAD)
     found = active_records(memory)
     require(found == WARM_UP + writes, f"{found} records after {WARM_UP + writes} writes")
     require(memory.verify().ok, "the chains do not verify")
@@ -46,9 +47,9 @@ def remember(place: Place, writes: int) -> Iterator[Row]:
     )
 
 
-def _remember(memory: Memory, statement: Statement, timings: Timings) -> None:
+def _remember(memory: Memory, statement: Statement, timings: Timings, talk: int = 0) -> None:
     with timings.one():
-        decisions = memory.remember(statement.text, scope=SCOPE)
+        decisions = memory.remember(statement.text, thread=f"talk-{talk}", scope=SCOPE)
     inserted(decisions)
 
 

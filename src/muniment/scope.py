@@ -147,9 +147,9 @@ class Principal:
         return cls(**value)
 
     @property
-    def place(self) -> Scope:
-        """The scope this principal brings along by itself."""
-        return Scope(user=self.user, agent=self.agent)
+    def subject(self) -> str | None:
+        """The subject of what is about this principal's user; ``None`` without a user."""
+        return None if self.user is None else f"user:{self.user}"
 
 
 def _members(value: object, name: str) -> Members:

@@ -51,6 +51,7 @@ def upgrade(ctx: typer.Context) -> None:
 def info(ctx: typer.Context) -> None:
     """What kind of store it is and which schema it has, also where it cannot be opened."""
     session = session_of(ctx)
+    _must_exist(session.url)
     backend = backend_of(session.url)
     try:
         found = _version(backend)
@@ -114,6 +115,7 @@ def new_key(ctx: typer.Context, yes: words.Yes = False) -> None:
     """
     session = session_of(ctx)
     session.forbid_agents("start a new key epoch")
+    _must_exist(session.url)
     store, index = connect(
         session.url,
         key_file=session.given.key_file or session.settings.key_file,
@@ -158,6 +160,13 @@ def backend_of(url: str) -> Backend:
     from muniment.store.postgres import PostgresBackend
 
     return PostgresBackend(url)
+
+
+def _must_exist(url: str) -> None:
+    """Looking at a file must not make it."""
+    path = Path(url.removeprefix("sqlite:///"))
+    if url.startswith("sqlite:///") and not path.exists():
+        raise Unavailable("store.missing", f"{path} does not exist")
 
 
 def _version(backend: Backend) -> str | None:

@@ -84,8 +84,8 @@ def import_file(
             done = memory.import_file(file, scope=scope, attest=attest, progress=advance)
     except KeyboardInterrupt:
         print(
-            f"\nInterrupted: {reached} messages are in for good. Run the same command again to "
-            "go on; what is in is not appended twice.",
+            f"\nInterrupted: at least {reached} messages are in for good. Run the same command "
+            "again to go on; what is in is not appended twice.",
             file=sys.stderr,
         )
         raise typer.Exit(code_of("interrupted")) from None

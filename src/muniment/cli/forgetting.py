@@ -121,7 +121,9 @@ def _many(session: Session, verb: str, target: dict[str, Any], dry_run: bool, ye
 
 
 def _reach(done: Forgotten) -> str:
-    shown = ", ".join(f"{n} {name}" for name, n in done.counts.items() if n)
+    shown = ", ".join(
+        f"{n} {name.removesuffix('s') if n == 1 else name}" for name, n in done.counts.items() if n
+    )
     return shown or "nothing"
 
 

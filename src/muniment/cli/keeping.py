@@ -1,4 +1,4 @@
-"""settings, doctor, verify, rebuild-index, tidy: looking after a store."""
+"""settings, doctor, verify, rebuild-index, tidy, scrub: looking after a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from muniment.cli.session import Session, session_of, shown_url
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for command in (settings, doctor, verify, rebuild_index, tidy):
+    for command in (settings, doctor, verify, rebuild_index, tidy, scrub):
         app.command(command.__name__.replace("_", "-"))(command)
 
 
@@ -102,7 +102,8 @@ def advice(found: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
         out.append(("The index was made by another version; fill it again:", ("rebuild-index",)))
     if found["held"]:
         out.append(("Somebody may have to answer:", ("review",)))
-    if any(found[n] for n in ("lapsed_not_tidied", "expired_not_tidied", "erasures_pending")):
+    due = ("lapsed_not_tidied", "expired_not_tidied", "erasures_pending")
+    if any(found.get(name) for name in due):
         out.append(("Some things are due:", ("tidy",)))
     return out
 
@@ -159,3 +160,19 @@ def tidy(ctx: typer.Context) -> None:
         session.screen.data(done)
     else:
         session.screen.fields([(name.replace("_", " "), n) for name, n in done.items()])
+
+
+def scrub(ctx: typer.Context) -> None:
+    """Rewrite what may still hold erased words; needed on PostgreSQL, which locks meanwhile."""
+    session = session_of(ctx)
+    with session.open() as memory:
+        done = memory.scrub()
+    if session.as_json:
+        session.screen.data(done)
+        return
+    session.screen.fields(
+        [
+            (name.replace("_", " "), "; ".join(n) if isinstance(n, list) else n)
+            for name, n in done.items()
+        ]
+    )

@@ -64,6 +64,8 @@ def _show(session: Session, found: Recalled, layers: tuple[str, ...], explain: b
     screen = session.screen
     _degraded(screen, found.degraded)
     if not found.envelopes:
+        if found.degraded:
+            return
         screen.line("Nothing is known about that here.")
         if "archive" not in layers:
             hint = session.command("recall", "--archive", "…")

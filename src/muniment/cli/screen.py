@@ -68,8 +68,8 @@ class Screen:
                 print("\t".join(_cell(value) for value in row))
             return
         table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-        for name in columns:
-            table.add_column(name, overflow="fold")
+        for number, name in enumerate(columns):
+            table.add_column(name, overflow="fold", no_wrap=number == 0)  # ids can be copied
         for row in rows:
             table.add_row(*[Text(safe(value)) for value in row])
         self._rich.print(table)

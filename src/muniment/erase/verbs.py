@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from muniment.erase.forget import Plan, Target
 from muniment.errors import InvalidInput, NotAllowed, NotFound
-from muniment.extract.remember import may_write
+from muniment.extract.remember import may_see, may_write
 from muniment.gate.unit import Unit
 from muniment.ids import EventId, RecordId
 from muniment.records.record import Record, Status
@@ -89,7 +89,7 @@ def _own_event(unit: Unit, principal: Principal, event: object) -> EventId:
 
 def _own_subject(principal: Principal, subject: object) -> str:
     name = check_id(subject, name="subject")
-    if principal.channel is Channel.ADMIN or name == f"user:{principal.user}":
+    if principal.channel is Channel.ADMIN or name == principal.subject:
         return name
     if name.startswith("user:"):
         raise NotAllowed("subject.not_yours", "only an admin forgets another user")
@@ -105,20 +105,22 @@ def _own_scopes(unit: Unit, principal: Principal, scope: Scope, match: str) -> t
     return tuple(s.key for s in mine)
 
 
-def within_rights(unit: Unit, principal: Principal, plan: Plan) -> Plan:
+def within_rights(unit: Unit, principal: Principal, plan: Plan, target: Target) -> Plan:
     """The plan without what the principal may not change.
 
     Naming one record one may not change is an error; in a wider target it is left out.
     """
-    records = unit.records.get(plan.records)
-    mine = tuple(r.id for r in records if may_change(principal, r))
-    if len(plan.records) == 1 and not mine:
-        raise NotAllowed("record.not_yours", "changing a shared record needs a role")
     if principal.channel is Channel.ADMIN:
         return plan
+    mine = tuple(r.id for r in unit.records.get(plan.records) if may_change(principal, r))
+    if target.record is not None and target.record not in mine:
+        raise NotAllowed("record.not_yours", "changing a shared record needs a role")
+    kept = tuple(r.id for r in unit.records.get(plan.kept) if permits(principal, r.scope))
+    held = [h for c in plan.candidates if (h := unit.candidates.get(c)) is not None]
+    candidates = tuple(h.id for h in held if may_see(principal, h))
     events = tuple(
         e.id
         for e in unit.events.get(plan.events)
         if (thread := unit.events.thread(e.thread)) and thread.owner == principal.user
     )
-    return replace(plan, records=mine, events=events)
+    return replace(plan, records=mine, kept=kept, candidates=candidates, events=events)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ MARK = "[secret:"
 CONTENT_BYTES_MAX = 64 * 1024
 EVIDENCE_MAX = 100
 TAGS_MAX = 64
+VALUE_DEPTH_MAX = 16
 
 #: What a proposer may say.  Origin, status, user and the like are not among it: they follow
 #: from the channel and the evidence, and naming them is an error, not a wish.
@@ -86,7 +88,7 @@ def parse(
         valid_to=_time(data, "valid_to"),
         expires_at=_time(data, "expires_at"),
         refresh=_short(data.get("refresh"), "refresh"),
-        tags=_tags(data.get("tags", ())),
+        tags=tags_of(data.get("tags", ())),
         confidence=_confidence(data.get("confidence", 1.0)),
         writer=principal.channel.value,
         write_reason=_short(data.get("write_reason"), "write_reason") or "proposed",
@@ -120,18 +122,21 @@ def secret_marks(candidate: Candidate) -> set[Flag]:
     return {Flag.SECRET} if marked else set()
 
 
-def value_of(value: object) -> Value:
-    """A structured value: JSON scalars, or lists and mappings of them."""
+def value_of(value: object, depth: int = VALUE_DEPTH_MAX) -> Value:
+    """A structured value: JSON scalars, or lists and mappings of them, not too deep."""
+    if depth == 0:
+        raise InvalidInput("value.invalid", f"value: nested more than {VALUE_DEPTH_MAX} deep")
     if isinstance(value, str):
         return check_text(value, name="value", max_bytes=CONTENT_BYTES_MAX)
     if value is None or isinstance(value, bool | int | float):
-        if isinstance(value, float) and value != value:
-            raise InvalidInput("value.invalid", "value: NaN says nothing")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InvalidInput("value.invalid", "value: a finite number")
         return value
     if isinstance(value, list) and len(value) <= TAGS_MAX:
-        return [value_of(v) for v in value]
+        return [value_of(v, depth - 1) for v in value]
     if isinstance(value, dict) and len(value) <= TAGS_MAX:
-        return {check_text(k, name="value", max_bytes=512): value_of(v) for k, v in value.items()}
+        names = {k: check_text(k, name="value", max_bytes=512) for k in value}
+        return {names[k]: value_of(v, depth - 1) for k, v in value.items()}
     raise InvalidInput("value.invalid", "value: a text, number, truth value, list or mapping")
 
 
@@ -154,7 +159,7 @@ def edited(candidate: Candidate, changes: Mapping[str, Any], catalogue: Catalogu
     if "expires_at" in data:
         data["expires_at"] = as_utc(data["expires_at"], name="expires_at")
     if "tags" in data:
-        data["tags"] = _tags(data["tags"])
+        data["tags"] = tags_of(data["tags"])
     return annotate(replace(candidate, **data), catalogue)
 
 
@@ -263,7 +268,8 @@ def _short(value: object, name: str) -> str | None:
     return None if value is None else check_text(value, name=name, max_bytes=1024)
 
 
-def _tags(value: object) -> tuple[str, ...]:
+def tags_of(value: object) -> tuple[str, ...]:
+    """Tags: a bounded list of short texts."""
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) > TAGS_MAX:
         raise InvalidInput("tags.invalid", f"tags: a list of at most {TAGS_MAX} words")
     return tuple(check_text(t, name="tags", max_bytes=256) for t in value)

@@ -14,7 +14,7 @@ from muniment.gate.decision import Action, Decision
 from muniment.gate.keys import tombstone_digests
 from muniment.gate.settle import Settling, settle
 from muniment.ids import CandidateId, RecordId
-from muniment.scope import Channel, Principal, Scope
+from muniment.scope import Channel, Principal, Scope, permits
 from muniment.text import negated
 from muniment.trail.entry import Entry, actor_of
 
@@ -73,10 +73,15 @@ def within_reach(principal: Principal, scope: Scope) -> Scope:
 def may_write(principal: Principal, scope: Scope) -> bool:
     """Whether a principal may write records that others will read.
 
-    One's own: always.  A project: embedded (``projects="*"``) or with the role
-    ``write:project``.  A team, or the whole tenant: only with ``write:team``, ``write:tenant``.
+    One's own: always; another user's: never.  A project one is in: embedded (``projects="*"``)
+    or with the role ``write:project``.  A team one is in, or the whole tenant: only with
+    ``write:team``, ``write:tenant``.  An admin: anywhere.
     """
-    if scope.user is not None or principal.channel is Channel.ADMIN:
+    if principal.channel is Channel.ADMIN:
+        return True
+    if not permits(principal, scope):
+        return False
+    if scope.user is not None:
         return True
     if scope.team is not None:
         return "write:team" in principal.roles
@@ -101,7 +106,7 @@ def held_for(work: Settling, candidate_id: CandidateId, digest: str | None) -> H
     has changed since, and `InvalidInput` if no digest says what was shown.
     """
     held = work.unit.candidates.get(candidate_id)
-    if held is None or not _may_see(work.principal, held):
+    if held is None or not may_see(work.principal, held):
         raise NotFound("candidate.not_found", "no such candidate waits; see `review`")
     if digest is None:
         raise InvalidInput("candidate.digest_missing", "pass the digest of what was shown")
@@ -112,7 +117,8 @@ def held_for(work: Settling, candidate_id: CandidateId, digest: str | None) -> H
     return held
 
 
-def _may_see(principal: Principal, held: Held) -> bool:
+def may_see(principal: Principal, held: Held) -> bool:
+    """Whether a waiting candidate is this principal's to know of and to answer."""
     if principal.channel is Channel.ADMIN:
         return True
     if held.candidate.scope.user is not None:

@@ -65,10 +65,12 @@ def candidate_digest(keys: Digester, c: Candidate) -> str:
     return keys.digest("candidate", words)
 
 
-def held_key(keys: Digester, c: Candidate) -> str:
-    """One waiting candidate per subject, predicate or words, scope and intent."""
+def held_key(keys: Digester, c: Candidate, owner: str | None) -> str:
+    """One waiting candidate per owner, subject, predicate or words, scope and intent."""
     what = c.predicate or normalise(c.content)
-    return keys.digest("held", c.subject, what, c.scope.key, c.condition.key, c.intent.value)
+    return keys.digest(
+        "held", owner or "", c.subject, what, c.scope.key, c.condition.key, c.intent.value
+    )
 
 
 def source_key(evidence: Sequence[Event]) -> str:

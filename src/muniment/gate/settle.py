@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from muniment.events.event import Event, EventKind
+from muniment.gate import standing
 from muniment.gate.candidate import Candidate, CandidateStatus, Claim, Held, Intent
 from muniment.gate.decide import decide, limited
 from muniment.gate.decision import Action, Decision, Reconcile, Verdict
@@ -71,7 +72,7 @@ def settle(
         now=work.now,
     )
     if verdict.action is Action.HOLD and held is None:
-        waiting = work.unit.candidates.count_from(source_key(evidence))
+        waiting = work.unit.candidates.count_from(source_key(evidence), work.now)
         verdict = limited(verdict, waiting, work.policy)
     candidate_id = held.id if held else CandidateId(work.ids.new("cand"))
     decision = _carry_out(work, candidate, evidence, verdict, current, candidate_id, predicate)
@@ -94,6 +95,8 @@ def placed(c: Candidate, evidence: Sequence[Event], predicate: Predicate | None)
         return replace(
             c, kind=Kind.RULE, namespace=Namespace.POLICY.value, subject=subject, scope=scope
         )
+    if c.namespace.split("/")[0] == Namespace.POLICY:
+        return replace(c, namespace=Namespace.PROJECT.value)
     return c
 
 
@@ -108,7 +111,11 @@ def _read_current(
 ) -> Current:
     unit = work.unit
     place = Place(c.subject, c.scope.key, c.condition.key)
-    near = unit.records.bearing(place, keys_of(unit, c, predicate), predicate.name if predicate else None)
+    name = predicate.name if predicate else None
+    near = unit.records.bearing(place, keys_of(unit, c, predicate), name)
+    if standing.due(near, work.now):
+        standing.bring_up_to_date(unit, near, work.now)
+        near = unit.records.bearing(place, keys_of(unit, c, predicate), name)
     live = [r for r in near if r.status not in (Status.DELETED, Status.ERASED)]
     active = [r for r in live if r.status is Status.ACTIVE]
     return Current(
@@ -225,11 +232,17 @@ def _hold(
     held = work.unit.candidates.hold(
         held,
         owner=work.principal.user,
-        dedupe_key=held_key(work.unit, c),
+        dedupe_key=held_key(work.unit, c, work.principal.user),
         source_key=source_key(evidence),
     )
     work.unit.lineage.link(Edge("event", e, "candidate", held.id) for e in c.evidence)
-    return replace(decision, candidate_id=held.id, digest=held.digest, record_id=verdict.target)
+    return replace(
+        decision,
+        candidate=held.candidate,
+        candidate_id=held.id,
+        digest=held.digest,
+        record_id=verdict.target,
+    )
 
 
 def _merge(
@@ -240,6 +253,10 @@ def _merge(
     work.unit.lineage.link(
         Edge("event", e, "record", record.id, "evidence") for e in decision.candidate.evidence
     )
+    renewed = verdict.expires_at
+    if renewed is not None and record.expires_at is not None and renewed > record.expires_at:
+        record = replace(record, expires_at=renewed, updated_at=work.now)
+        work.unit.records.move(record, "renewed", work.now)
     if record.muted and any(e.live and e.said_at > record.updated_at for e in evidence):
         set_muted(work, record.id, False, "said_again")
     return replace(
@@ -282,7 +299,12 @@ def _insert(
 
 
 def _make_room(work: Settling, record: Record, verdict: Verdict, current: Current) -> None:
-    """Close what the new record follows, in the same transaction."""
+    """Close what the new record follows, in the same transaction; and what was planned before it
+    was said, for the later word counts."""
+    for planned in current.timeline:
+        later = record.status is not Status.SUPERSEDED and planned.said_at <= record.said_at
+        if planned.status is Status.SCHEDULED and record.single and later:
+            close_validity(work, planned, planned.valid_from, Status.SUPERSEDED, "overtaken")
     for neighbour in current.timeline:
         if neighbour.id == verdict.target or neighbour.valid_from > record.valid_from:
             continue

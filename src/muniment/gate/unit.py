@@ -19,7 +19,11 @@ class CandidateTable(Protocol):
     """The queue of held candidates, and the log of decisions."""
 
     def hold(self, held: Held, *, owner: str | None, dedupe_key: str, source_key: str) -> Held:
-        """Queue it, or count it onto the one already waiting under the same key."""
+        """Queue it, or count it onto the one already waiting under the same key.
+
+        Other words under the same key replace what waits, with a new digest, so that nobody
+        confirms what was not shown.  Returns what waits now.
+        """
         ...
 
     def get(self, candidate_id: CandidateId) -> Held | None:
@@ -35,13 +39,13 @@ class CandidateTable(Protocol):
         ...
 
     def waiting(
-        self, *, owner: str | None, scope_keys: Sequence[str] | None, limit: int
+        self, *, owner: str | None, scope_keys: Sequence[str] | None, now: datetime, limit: int
     ) -> list[Held]:
-        """Held candidates, oldest first."""
+        """Held candidates that have not lapsed, oldest first."""
         ...
 
-    def count_from(self, source_key: str) -> int:
-        """How many wait from one source."""
+    def count_from(self, source_key: str, now: datetime) -> int:
+        """How many wait from one source and have not lapsed."""
         ...
 
     def lapse(self, now: datetime) -> list[CandidateId]:
@@ -116,6 +120,10 @@ class Ledger(Protocol):
 
     def remember_answer(self, key: str, verb: str, request: str, result: Any, at: datetime) -> None:
         """Keep the answer for replays."""
+        ...
+
+    def forget_answers(self, before: datetime) -> int:
+        """Drop answers kept for replays that are older; how many."""
         ...
 
     def reindex(self, kind: str, ids: Iterable[str], at: datetime) -> None:

@@ -163,7 +163,9 @@ def _rivals(a: Envelope, b: Envelope, catalogue: Catalogue) -> bool:
     predicate = catalogue.get(a.predicate)
     if predicate is None or not predicate.single or a.predicate != b.predicate:
         return False
-    return _same_matter(a.subject, b.subject) and predicate.canonical(a.value) != predicate.canonical(b.value)
+    return _same_matter(a.subject, b.subject) and predicate.canonical(
+        a.value
+    ) != predicate.canonical(b.value)
 
 
 def _same_matter(a: str, b: str) -> bool:

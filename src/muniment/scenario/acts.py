@@ -13,6 +13,7 @@ from muniment.errors import InvalidInput
 from muniment.gate.candidate import Held
 from muniment.memory import Memory
 from muniment.records.record import Record
+from muniment.scenario.expect import differences
 from muniment.scenario.labels import FIRST_THREAD, Labels, Threads
 from muniment.scenario.load import Scenario, Step, moved_to
 from muniment.scope import PARTS, Principal, Scope
@@ -175,19 +176,22 @@ def _history(stage: Stage, step: Step) -> dict[str, Any]:
 
 
 def _expect_records(stage: Stage, step: Step) -> dict[str, Any]:
-    """Records by status and place; what the product cannot filter is compared here."""
+    """Records by status and place; what a listing does not filter by is compared here."""
     where = dict(step.given.get("where", {}))
     if "status" in step.given:
         where["status"] = step.given["status"]
-    missing = [name for name in where if where[name] is None]
-    asked = {name: value for name, value in where.items() if value is not None}
+    here = {name: v for name, v in where.items() if v is None or name in _COMPARED}
+    asked = {name: v for name, v in where.items() if name not in here}
     found = [record_data(r) for r in every_record(stage, asked)]
-    kept = [r for r in found if not any(_part(r, name) for name in missing)]
+    kept = [r for r in found if not differences(here, {**r, **_parts(r)})]
     return {"count": len(kept), "records": kept}
 
 
-def _part(record: Mapping[str, Any], name: str) -> Any:
-    return record["scope"].get(name) if name in PARTS else record.get(name)
+_COMPARED = ("value", "content", "condition", "origin", "version")
+
+
+def _parts(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: record["scope"].get(name) for name in PARTS}
 
 
 def every_record(stage: Stage, where: Mapping[str, Any]) -> list[Record]:

@@ -27,7 +27,10 @@ _TWIN = select(s.candidates).where(
     _C.tenant_id == _TENANT, _C.dedupe_key == bindparam("key"), _C.status == _HELD
 )
 _COUNT = select(func.count()).where(
-    _C.tenant_id == _TENANT, _C.status == _HELD, _C.source_key == bindparam("source")
+    _C.tenant_id == _TENANT,
+    _C.status == _HELD,
+    _C.source_key == bindparam("source"),
+    _C.lapses_at > bindparam("now", type_=s.Instant()),
 )
 _INSERT, _DECIDE = insert(s.candidates), insert(s.decisions)
 _AGAIN = (
@@ -45,9 +48,10 @@ class SqlCandidateTable:
 
     def hold(self, held: Held, *, owner: str | None, dedupe_key: str, source_key: str) -> Held:
         row = self._conn.execute(_TWIN, {"tenant": self._tenant, "key": dedupe_key}).first()
+        if row is not None and row.lapses_at > held.created_at:
+            return self._again(_held_of(row), held)
         if row is not None:
-            self._conn.execute(_AGAIN, {"tenant": self._tenant, "candidate": row.id})
-            return replace(_held_of(row), count=row._mapping["count"] + 1)
+            self.close(CandidateId(row.id), CandidateStatus.LAPSED)
         self._conn.execute(
             _INSERT,
             {
@@ -72,6 +76,16 @@ class SqlCandidateTable:
         )
         return held
 
+    def _again(self, waiting: Held, new: Held) -> Held:
+        """Count it onto what waits; other words replace what was shown."""
+        self._conn.execute(_AGAIN, {"tenant": self._tenant, "candidate": waiting.id})
+        waiting = replace(waiting, count=waiting.count + 1)
+        old, now = waiting.candidate, new.candidate
+        if (old.content, old.value) != (now.content, now.value):
+            waiting = replace(waiting, candidate=now, digest=new.digest)
+            self.replace(waiting)
+        return waiting
+
     def get(self, candidate_id: CandidateId) -> Held | None:
         params = {"tenant": self._tenant, "candidate": candidate_id}
         row = self._conn.execute(_GET, params).first()
@@ -88,21 +102,23 @@ class SqlCandidateTable:
         self._conn.execute(
             update(s.candidates)
             .where(_C.tenant_id == self._tenant, _C.id == candidate_id)
-            .values(status=status.value, data=None)
+            .values(status=status.value, data=None, subject="")
         )
 
     def waiting(
-        self, *, owner: str | None, scope_keys: Sequence[str] | None, limit: int
+        self, *, owner: str | None, scope_keys: Sequence[str] | None, now: datetime, limit: int
     ) -> list[Held]:
-        query = select(s.candidates).where(_C.tenant_id == self._tenant, _C.status == _HELD)
+        query = select(s.candidates).where(
+            _C.tenant_id == self._tenant, _C.status == _HELD, _C.lapses_at > now
+        )
         if scope_keys is not None:
             mine = _C.owner == owner if owner is not None else _C.owner.is_(None)
             query = query.where(or_(mine, _C.scope_key.in_(list(scope_keys))))
         rows = self._conn.execute(query.order_by(_C.created_at, _C.id).limit(limit))
         return [_held_of(row) for row in rows]
 
-    def count_from(self, source_key: str) -> int:
-        params = {"tenant": self._tenant, "source": source_key}
+    def count_from(self, source_key: str, now: datetime) -> int:
+        params = {"tenant": self._tenant, "source": source_key, "now": now}
         return int(self._conn.execute(_COUNT, params).scalar_one())
 
     def lapse(self, now: datetime) -> list[CandidateId]:
@@ -127,7 +143,7 @@ class SqlCandidateTable:
                 "decided_at": decision.decided_at,
                 "policy_version": policy_version,
                 "writer": decision.candidate.writer,
-                "write_reason": decision.candidate.write_reason,
+                "write_reason": _closed(decision.candidate.write_reason),
             },
         )
 
@@ -138,6 +154,15 @@ class SqlCandidateTable:
             .order_by(_D.id)
         )
         return [dict(row) for row in self._conn.execute(query).mappings()]
+
+
+_WRITE_REASONS = ("explicit", "proposed", "confirmed", "revision", "imported")
+
+
+def _closed(write_reason: str) -> str:
+    """Decisions outlive an erasure, so they keep no words of anybody's: those are with the
+    record."""
+    return write_reason if write_reason in _WRITE_REASONS else "stated"
 
 
 def _held_of(row: Row[Any]) -> Held:

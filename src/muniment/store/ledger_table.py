@@ -193,6 +193,10 @@ class SqlLedger:
             },
         )
 
+    def forget_answers(self, before: datetime) -> int:
+        query = delete(s.idempotency).where(_I.tenant_id == self._tenant, _I.at < before)
+        return self._conn.execute(query).rowcount
+
     def reindex(self, kind: str, ids: Iterable[str], at: datetime) -> None:
         self._outbox.update(dict.fromkeys(((kind, i) for i in ids), at))
 

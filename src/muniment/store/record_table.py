@@ -57,9 +57,7 @@ _AT = (
     _R.scope_key == bindparam("at_scope"),
     _R.condition_key == bindparam("at_condition"),
 )
-_TWINS = _JOINED.where(
-    *_AT, _R.words_key == bindparam("words"), _R.status == Status.ACTIVE.value
-)
+_TWINS = _JOINED.where(*_AT, _R.words_key == bindparam("words"), _R.status == Status.ACTIVE.value)
 _HOLDERS = _JOINED.where(*_AT, _R.predicate == bindparam("of_predicate"))
 _EVIDENCE = select(s.lineage.c.child_id, s.lineage.c.parent_id).where(
     s.lineage.c.tenant_id == _TENANT,

@@ -52,10 +52,10 @@ class Store:
         try:
             prepare(backend)
             self.key, self.read_only_reason = self._take_key(now)
-        except DBAPIError as error:
-            raise self._translated(error) from error
-        except BaseException:
+        except BaseException as error:
             backend.close()
+            if isinstance(error, DBAPIError):
+                raise self._translated(error) from error
             raise
 
     @property
@@ -145,6 +145,13 @@ class Store:
             if isinstance(translated, RaceLost):
                 translated = Unavailable("store.busy", "the snapshot was lost; try again")
             raise translated from error
+
+    def tenants(self) -> set[str]:
+        """Who has anything here; PostgreSQL tells nobody, so there every store counts as shared."""
+        if self.backend.dialect != "sqlite":
+            return {"*"}
+        with self.backend.engine.connect() as conn:
+            return set(conn.execute(select(s.trail_heads.c.tenant_id).distinct()).scalars())
 
     def scrub(self, *, thorough: bool = False) -> list[str]:
         """Make deleted bytes unreadable; what could not be reached, in words."""

@@ -109,7 +109,7 @@ class Core:
 
 def switches_of(unit: Unit, principal: Principal) -> Switches:
     """What the tenant and the user have switched off."""
-    owners = [""] if principal.user is None else ["", f"user:{principal.user}"]
+    owners = [""] if principal.subject is None else ["", principal.subject]
     joined = Switches()
     for data in unit.ledger.switches(owners):
         joined = joined.joined(_switches(data))

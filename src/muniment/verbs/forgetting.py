@@ -64,8 +64,8 @@ def simple(
     check_channel(principal, verb)
 
     def work(unit: Unit) -> Forgotten:
-        plan = forget.plan_delete(unit, target_of(unit, principal, **target))
-        plan = within_rights(unit, principal, plan)
+        meant = target_of(unit, principal, **target)
+        plan = within_rights(unit, principal, forget.plan_delete(unit, meant), meant)
         if not dry_run:
             _ACT[verb](core, unit, plan)
             core.audit(unit, principal, verb, records=list(plan.records))
@@ -111,8 +111,7 @@ def erase(core: Core, principal: Principal, target: dict[str, Any], *, dry_run: 
 
     def plan(unit: Unit) -> forget.Plan:
         meant = target_of(unit, principal, **target)
-        user = meant.subject.removeprefix("user:") if meant.subject else None
-        return within_rights(unit, principal, forget.plan_erase(unit, meant, user=user))
+        return within_rights(unit, principal, forget.plan_erase(unit, meant), meant)
 
     if dry_run:
         return _report(core.read(principal, plan), True, None, ())

@@ -19,6 +19,7 @@ from muniment.store.verify import Verification
 from muniment.store.verify import verify as verify_chains
 from muniment.verbs import forgetting
 from muniment.verbs.core import FRESH_MAX, Core
+from muniment.verbs.paths import path_of
 
 Progress = Callable[[int, int], None]  # (done, total)
 REBUILD_BATCH = 500
@@ -31,7 +32,9 @@ def settings(
 ) -> dict[str, Any]:
     """Read or change the switches of the user (or, for an admin, of the tenant)."""
     checked = _checked(changes)
-    owner = "" if tenant_wide else f"user:{principal.user}"
+    owner = "" if tenant_wide else principal.subject
+    if owner is None:
+        raise InvalidInput("settings.no_user", "settings: the principal names no user")
     if not changes:
         return core.read(principal, lambda unit: _shown(*unit.ledger.settings(owner)))
     if principal.channel is Channel.AGENT:
@@ -129,15 +132,14 @@ def doctor(core: Core, principal: Principal) -> dict[str, Any]:
         by_status = unit.conn.execute(
             select(r.status, func.count()).where(r.tenant_id == unit.tenant).group_by(r.status)
         ).all()
-        held = unit.candidates.waiting(owner=None, scope_keys=None, limit=10_000)
+        held = unit.candidates.waiting(owner=None, scope_keys=None, now=core.now(), limit=10_000)
         now = core.now()
         due = unit.records.find(Filter(statuses=[Status.ACTIVE], expiring_before=now))
         return {
             "events": _count(unit, schema.events),
             "threads": _count(unit, schema.threads),
             "records": {status: n for status, n in by_status},
-            "held": len([h for h in held if h.lapses_at > now]),
-            "lapsed_not_tidied": len([h for h in held if h.lapses_at <= now]),
+            "held": len(held),
             "expired_not_tidied": len(due),
             "index_lag": len(unit.ledger.waiting(FRESH_MAX + 1)),
             "erasures_pending": len(unit.erasures.unfinished()),
@@ -175,12 +177,7 @@ def tidy(core: Core, principal: Principal) -> dict[str, int]:
     """
 
     def work(unit: Unit) -> dict[str, int]:
-        now = core.now()
-        done = {
-            "lapsed": len(unit.candidates.lapse(now)),
-            "expired": schedules.expire_due(unit, now),
-            "promoted": schedules.promote_due(unit, now),
-        }
+        done = schedules.tidy(unit, core.now())
         if any(done.values()):
             core.audit(unit, principal, "tidy", **done)
         return done
@@ -201,9 +198,13 @@ def scrub(core: Core, principal: Principal) -> dict[str, Any]:
 
 def backup(core: Core, principal: Principal, target: str | Path) -> Path:
     """A consistent copy of an embedded store while it is in use; the key file is not in it."""
-    if principal.channel not in (Channel.ADMIN, Channel.USER, Channel.RUNTIME):
-        raise NotAllowed("backup.channel", "this channel cannot back up")
-    path = Path(target)
+    path = path_of(target)
+    alone = core.store.tenants() <= {principal.tenant}
+    if principal.channel is not Channel.ADMIN and (
+        not alone or principal.channel not in (Channel.USER, Channel.RUNTIME)
+    ):
+        raise NotAllowed("backup.admin_only", "a backup holds every tenant: only an admin makes it")
+    core.write(principal, lambda unit: core.audit(unit, principal, "backup"), adds=0)
     if path.exists():
         raise InvalidInput("backup.exists", f"{path} exists; name a new file")
     if not path.parent.is_dir():

@@ -19,7 +19,7 @@ from muniment.recall import recall as recalling
 from muniment.recall.envelope import Recalled
 from muniment.recall.request import Request
 from muniment.records import history as histories
-from muniment.records.record import Kind, Record, Status
+from muniment.records.record import Kind, Namespace, Origin, Record, Status
 from muniment.records.table import Filter
 from muniment.scope import Channel, Principal, Scope, applicable_keys, permits, place_of_use
 from muniment.text import check_id, check_text, language
@@ -164,13 +164,18 @@ def _policy(
         keys = applicable_keys(principal, request.place)
         found = unit.records.find(Filter(scope_keys=keys, statuses=[Status.ACTIVE]))
         now = core.now()
-        rows = [r for r in found if r.namespace.split("/")[0] == "policy" and r.current_at(now)]
-        return tuple(r.content for r in rows if r.content)
+        return tuple(r.content for r in found if _is_policy(r) and r.current_at(now) and r.content)
 
     try:
         return core.read(principal, work), ()
     except Unavailable as error:
         return (), (error.code,)
+
+
+def _is_policy(record: Record) -> bool:
+    """Set by an administrator, and in the namespace only administrators write."""
+    first = record.namespace.split("/")[0]
+    return first == Namespace.POLICY and record.origin is Origin.ADMIN_POLICY
 
 
 def list_records(
@@ -364,7 +369,9 @@ def _told(decision: Mapping[str, Any], tongue: str) -> Mapping[str, Any]:
 
 def profile(core: Core, principal: Principal) -> dict[str, Any]:
     """What is currently known of the principal's user, by predicate: a projection of records."""
-    subject = f"user:{principal.user}"
+    subject = principal.subject
+    if subject is None:
+        raise InvalidInput("profile.no_user", "profile: the principal names no user")
 
     def work(unit: Unit) -> list[Record]:
         found = unit.records.find(

@@ -9,7 +9,7 @@ from typing import Any
 
 from muniment.erase import forget
 from muniment.erase.verbs import may_change, visible
-from muniment.errors import InvalidInput, NotAllowed, NotFound
+from muniment.errors import InvalidInput, NotAllowed, NotFound, Unavailable
 from muniment.events.event import Event
 from muniment.events.log import Thread
 from muniment.events.message import Message, make_event
@@ -130,6 +130,7 @@ def append_in(
 def once(
     core: Core,
     unit: Unit,
+    principal: Principal,
     key: str | None,
     verb: str,
     request: Any,
@@ -138,8 +139,7 @@ def once(
     """Run ``work`` once per idempotency key; a replay returns the first decisions."""
     if key is None:
         return work()
-    key = check_id(key, name="key")
-    digest = unit.digest("request", verb, json.dumps(request, sort_keys=True, default=str))
+    key, digest = replay_key(unit, principal, key, verb, request)
     first = unit.ledger.replayed(key, verb, digest)
     if first is not None:
         return [decision_of(unit, d) for d in first]
@@ -147,6 +147,16 @@ def once(
     answer = [decision_data(d) for d in decisions]
     unit.ledger.remember_answer(key, verb, digest, answer, core.now())
     return decisions
+
+
+def replay_key(
+    unit: Unit, principal: Principal, key: str, verb: str, request: Any
+) -> tuple[str, str]:
+    """The stored key (each caller has keys of their own) and the digest of what was asked."""
+    who = (principal.user or "", principal.agent or "", principal.channel.value)
+    stored = unit.digest("idempotency", *who, check_id(key, name="key"))
+    asked = json.dumps(request, sort_keys=True, default=str)
+    return stored, unit.digest("request", verb, asked)
 
 
 def remember(
@@ -172,7 +182,7 @@ def remember(
         def settle_it(unit: Unit) -> list[Decision]:
             work = core.settling(unit, principal)
             run = lambda: remembering.settle_all(work, candidates, [said])  # noqa: E731
-            return once(core, unit, key, "remember", [event], run)
+            return once(core, unit, principal, key, "remember", [event], run)
 
         return core.write(principal, settle_it, adds=2)
     assert message is not None
@@ -184,7 +194,7 @@ def remember(
             return remembering.settle_all(work, read_event(core, principal, said), [said])
 
         asked = [message.by, message.text, message.id, thread, scope and scope.key]
-        return once(core, unit, key, "remember", asked, run)
+        return once(core, unit, principal, key, "remember", asked, run)
 
     return core.write(principal, append_and_settle, adds=3)
 
@@ -224,7 +234,7 @@ def propose(
         candidate = proposals.parse(proposal, principal, place, core.policy.catalogue)
         settling = core.settling(unit, principal)
         run = lambda: remembering.propose(settling, candidate, evidence)  # noqa: E731
-        return once(core, unit, key, "propose", dict(proposal), run)
+        return once(core, unit, principal, key, "propose", dict(proposal), run)
 
     return core.write(principal, work, adds=1)
 
@@ -233,17 +243,24 @@ def _listed(named: object) -> bool:
     return isinstance(named, Sequence) and not isinstance(named, str)
 
 
-def review(core: Core, principal: Principal, *, limit: int) -> list[Held]:
+def review(core: Core, principal: Principal, *, limit: object) -> list[Held]:
     """What waits for this principal, oldest first; for an admin, for anyone."""
+
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1000:
+        raise InvalidInput("limit.invalid", "limit: a whole number from 1 to 1000")
 
     def work(unit: Unit) -> list[Held]:
         everything = principal.channel is Channel.ADMIN
         keys = None if everything else [s.key for s in unit.scopes() if permits(principal, s)]
-        waiting = unit.candidates.waiting(owner=principal.user, scope_keys=keys, limit=limit)
-        now = core.now()
-        return [h for h in waiting if h.lapses_at > now]
+        waiting = unit.candidates.waiting(
+            owner=principal.user, scope_keys=keys, now=core.now(), limit=limit
+        )
+        return [h for h in waiting if everything or remembering.may_see(principal, h)]
 
-    return core.read(principal, work)
+    found = core.read(principal, work)
+    if not core.audit_read(principal, "review", [h.id for h in found]):
+        raise Unavailable("audit.unavailable", "the read could not be audited; nothing is shown")
+    return found
 
 
 def evidence_of(unit: Unit, held: Held) -> list[Event]:
@@ -275,7 +292,7 @@ def confirm(
             said = _confirmation(core, unit, principal, held)
             return [remembering.confirm(settling, held, said, evidence_of(unit, held))]
 
-        return once(core, unit, key, "confirm", [candidate, digest, answer], run)
+        return once(core, unit, principal, key, "confirm", [candidate, digest, answer], run)
 
     return core.write(principal, work, adds=2)[0]
 
@@ -381,29 +398,32 @@ def revise(
     language.  Raises `Conflict` ``record.stale_version``, and `InvalidInput`
     ``record.inconsistent`` where content and value disagree.
     """
-    if isinstance(if_version, bool) or not isinstance(if_version, int):
+    whole = isinstance(if_version, int) and not isinstance(if_version, bool)
+    if not whole or not 1 <= if_version < 2**31:
         raise InvalidInput("version.invalid", "if_version: the version number you read")
+    labels = None if tags is None else proposals.tags_of(tags)
     if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
         raise NotAllowed("revise.channel", "this channel only proposes; use `propose`")
 
     def work(unit: Unit) -> Record:
-        asked = [record, if_version, content, value, tags]
-        digest = unit.digest("request", "revise", json.dumps(asked, sort_keys=True, default=str))
-        if key is not None and unit.ledger.replayed(key, "revise", digest) is not None:
-            return visible(unit, principal, record)
         current = visible(unit, principal, record)
+        stored = digest = ""
+        if key is not None:
+            asked = [record, if_version, content, value, tags]
+            stored, digest = replay_key(unit, principal, key, "revise", asked)
+            if (version := unit.ledger.replayed(stored, "revise", digest)) is not None:
+                return _at_version(unit, current, version)
         if not may_change(principal, current):
             raise NotAllowed("record.not_yours", "changing a shared record needs a role")
-        words, meaning = _new_words(core, current, content, value)
-        secret = proposals.secret_flags(_probe(current, words, meaning))
-        if secret:
+        words, meaning = _new_words(core, current, content, value, labels)
+        if proposals.secret_flags(_probe(current, words, meaning, labels or ())):
             raise InvalidInput("secret.refused", "credentials and identity numbers are not kept")
         said = _revision(core, unit, principal, current, words)
         new = replace(
             current,
             content=words,
             value=meaning,
-            tags=current.tags if tags is None else tuple(tags),
+            tags=current.tags if labels is None else labels,
             language=language(words),
             version=if_version + 1,
             origin=Origin.USER_STATED,
@@ -417,16 +437,37 @@ def revise(
         unit.ledger.reindex("record", [current.id], core.now())
         core.audit(unit, principal, "revise", record=current.id, version=new.version)
         if key is not None:
-            unit.ledger.remember_answer(key, "revise", digest, new.version, core.now())
+            unit.ledger.remember_answer(stored, "revise", digest, new.version, core.now())
         return new
 
     return core.write(principal, work, adds=2)
 
 
-def _new_words(core: Core, record: Record, content: str | None, value: Any) -> tuple[str, Any]:
+def _at_version(unit: Unit, record: Record, version: int) -> Record:
+    """A record as an earlier revision left it."""
+    for v in unit.records.versions(record.id):
+        if v.version == version:
+            return replace(
+                record,
+                version=v.version,
+                content=v.content,
+                value=v.value,
+                tags=v.tags,
+                language=v.language,
+                origin=v.origin,
+                updated_at=v.recorded_at,
+            )
+    return record
+
+
+def _new_words(
+    core: Core, record: Record, content: str | None, value: Any, tags: tuple[str, ...] | None
+) -> tuple[str, Any]:
     predicate = core.policy.catalogue.get(record.predicate)
     if content is None and value is None:
-        raise InvalidInput("revise.nothing", "pass a new content or value")
+        if tags is None:
+            raise InvalidInput("revise.nothing", "pass a new content, value or tags")
+        return record.content or "", record.value
     meaning = record.value if value is None else proposals.value_of(value)
     if content is None:
         words = (
@@ -443,7 +484,7 @@ def _new_words(core: Core, record: Record, content: str | None, value: Any) -> t
     return words, meaning
 
 
-def _probe(record: Record, words: str, meaning: Any) -> Candidate:
+def _probe(record: Record, words: str, meaning: Any, tags: tuple[str, ...]) -> Candidate:
     return Candidate(
         content=words,
         kind=record.kind,
@@ -452,6 +493,7 @@ def _probe(record: Record, words: str, meaning: Any) -> Candidate:
         evidence=(),
         said_at=record.said_at,
         value=meaning,
+        tags=tags,
     )
 
 
