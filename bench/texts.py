@@ -84,7 +84,7 @@ class Writer:
 
     def statement(self) -> Statement:
         """The next statement, English and Chinese in turn."""
-        chinese, liking = self._made % 2 == 1, self._made % 12 >= 10
+        chinese, liking = self._made % 2 == 1, self._made % 24 >= 22
         code = f"K{self._made:05d}"
         self._made += 1
         words = self._words(chinese)

@@ -38,6 +38,7 @@ from muniment.verbs import forgetting, keeping, portable, reading, uses, writing
 from muniment.verbs.core import Core, write_lane
 from muniment.verbs.forgetting import Forgotten
 from muniment.verbs.keeping import Progress
+from muniment.verbs.paths import path_of
 from muniment.verbs.portable import Exported, Imported
 from muniment.verbs.reading import Why
 
@@ -62,9 +63,9 @@ class Memory:
         principal: object = None,
     ) -> Thread:
         """Open (or reopen) a thread of one's own; its scope is fixed when it is first opened."""
-        who, where = self._who(principal), _scope(scope)
+        who, where, name = self._who(principal), _scope(scope), _label(label)
         return self._core.write(
-            who, lambda u: writing.open_thread(self._core, u, who, label, where), adds=0
+            who, lambda u: writing.open_thread(self._core, u, who, name, where), adds=0
         )
 
     def append(
@@ -94,6 +95,8 @@ class Memory:
         principal: object = None,
     ) -> list[Event]:
         """Append several events to one thread, all of them or none."""
+        if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
+            raise InvalidInput("messages.invalid", "messages: a list of messages")
         checked = [Message.of(m) for m in messages]
         return writing.append(
             self._core,
@@ -119,7 +122,7 @@ class Memory:
         """
         who = self._who(principal)
         return portable.import_file(
-            self._core, who, Path(path), scope=_scope(scope), attest=attest, progress=progress
+            self._core, who, path_of(path), scope=_scope(scope), attest=attest, progress=progress
         )
 
     # ------------------------------------------------------------ writing
@@ -325,7 +328,8 @@ class Memory:
         """Records one may know of, by exact conditions (status, kind, predicate, subject, tag,
         muted, and parts of the scope); deleted ones never, superseded ones too."""
         who = self._who(principal)
-        return reading.list_records(self._core, who, where=where or {}, limit=limit, after=after)
+        exact: Mapping[str, Any] = {} if where is None else where
+        return reading.list_records(self._core, who, where=exact, limit=limit, after=after)
 
     def show(self, what: str, *, principal: object = None) -> Record | Event:
         """A record, or an event of one's own threads, by id."""
@@ -391,14 +395,14 @@ class Memory:
 
     def export(self, path: str | Path, *, principal: object = None) -> Exported:
         """Everything one may know of (an admin: the tenant) with its evidence, as JSON Lines."""
-        return portable.export(self._core, self._who(principal), Path(path))
+        return portable.export(self._core, self._who(principal), path_of(path))
 
     def import_backup(
         self, path: str | Path, *, attest: bool = False, principal: object = None
     ) -> Imported:
         """Bring an export back through the gate: what was erased or deleted stays away."""
         who = self._who(principal)
-        return portable.import_backup(self._core, who, Path(path), attest=attest)
+        return portable.import_backup(self._core, who, path_of(path), attest=attest)
 
     def backup(self, path: str | Path, *, principal: object = None) -> Path:
         """A consistent copy of an embedded store while it is in use."""
@@ -465,6 +469,12 @@ def _scope(scope: object) -> Scope | None:
     return None if scope is None else Scope.of(scope)
 
 
+def _rows(predicates: object) -> list[Mapping[str, Any]]:
+    if isinstance(predicates, str | Mapping) or not isinstance(predicates, Iterable):
+        raise InvalidInput("predicate.invalid", "predicates: a list of mappings")
+    return list(predicates)
+
+
 def _label(thread: object) -> str | None:
     label = getattr(thread, "id", thread)
     if label is not None and not isinstance(label, str):
@@ -499,13 +509,13 @@ def open(  # the product's first word: muniment.open(url)
     clock, ids = clock or SystemClock(), ids or SortableIds()
     who = Principal(user=settings.user) if principal is None else Principal.of(principal)
     policy = policy or Policy()
-    rows = list(predicates)
+    rows = _rows(predicates)
     if rows:
         catalogue: Catalogue = policy.catalogue.extended(rows)
         policy = replace(policy, catalogue=catalogue)
     store, index = connect(
-        url or settings.url,
-        key_file=Path(key_file) if key_file else settings.key_file,
+        settings.url if url is None else url,
+        key_file=settings.key_file if key_file is None else path_of(key_file),
         data_home=settings.data_home,
         ids=ids,
         now=clock.now(),

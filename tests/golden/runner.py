@@ -12,13 +12,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import muniment
 from muniment.clock import ManualClock
 from muniment.errors import MunimentError
 from muniment.memory import Memory
 from muniment.scenario.expect import decision_differences, pair
+from muniment.scenario.lines import read
 
 HERE = Path(__file__).parent
 START = datetime(2026, 9, 1, 1, 0, tzinfo=UTC)
@@ -35,14 +34,9 @@ class Result:
     seen: list[dict[str, Any]]
 
 
-def cases_of(path: Path) -> list[dict[str, Any]]:
+def cases_of(path: Path) -> list[Any]:
     """The cases of a file; instants stay text, as the product takes them."""
-    loader = type("Loader", (yaml.SafeLoader,), {})
-    loader.yaml_implicit_resolvers = {
-        first: [(tag, regexp) for tag, regexp in rules if not tag.endswith(":timestamp")]
-        for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    found: list[dict[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), loader)
+    found: list[Any] = read(path)
     return found
 
 
@@ -118,15 +112,15 @@ def score(path: Path) -> tuple[list[Result], str]:
 
 def main(paths: list[str]) -> None:
     """Print each file's score, and what failed with expected and seen."""
-    for path in map(Path, paths) if paths else sorted(HERE.glob("*.yaml")):
+    for path in [Path(p) for p in paths] or sorted(HERE.glob("*.yaml")):
         results, words = score(path)
         print(words)
         for number, result in enumerate(results, start=1):
             if result.failed:
                 print(f"  {number}. {result.name}")
                 print("".join(f"     {line}\n" for line in result.failed), end="")
-                for seen in result.seen or ["no decision"]:
-                    print(f"     seen: {seen}")
+                seen = [str(s) for s in result.seen] or ["no decision"]
+                print("".join(f"     seen: {s}\n" for s in seen), end="")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ _HINTS = {
         "On a terminal, put MUNIMENT_CHANNEL=user (or admin) in front of the command to act "
         "as the person you are."
     ),
+    ".admin_only": "On a terminal, put MUNIMENT_CHANNEL=admin in front of the command.",
     "cannot_attest": "A model says what it said itself with --by assistant, or --by tool.",
     "thread.other_scope": "Leave --project and --scope out, or name another --thread.",
 }

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from muniment.erase.reword import reword
+from muniment.gate import standing
 from muniment.gate.candidate import CandidateStatus
 from muniment.gate.keys import tombstone_digests
 from muniment.gate.unit import Unit
@@ -57,29 +59,25 @@ def plan_delete(unit: Unit, target: Target) -> Plan:
     return Plan(records=tuple(records), candidates=tuple(candidates))
 
 
-def plan_erase(unit: Unit, target: Target, *, user: str | None) -> Plan:
+def plan_erase(unit: Unit, target: Target) -> Plan:
     """The closure of an erasure over lineage.
 
     A record erased takes the words it stands on with it: its evidence is blanked unless another
     record, not being erased, stands on it too.  An event erased takes every record that has no
-    other evidence left.
+    other evidence left.  A person erased takes what they said, and the threads they own.
     """
+    records: set[RecordId] = set()
+    kept: set[RecordId] = set()
+    events: set[EventId] = set()
     if target.event is not None:
         events = {target.event}
-        records, kept = _by_event(unit, target.event)
     else:
         records = {r.id for r in _records(unit, target)}
         records |= _derived(unit, records)
-        kept = set()
-        events = _evidence_only_of(unit, records)
-        if target.subject is not None and user is not None:
-            events |= set(unit.events.find(user=user))
-        if target.scope_keys is not None:
-            events |= set(unit.events.find(scope_keys=list(target.scope_keys)))
-        if target.subject is not None or target.scope_keys is not None:
-            more, left = _without_evidence(unit, events)
-            records |= more
-            kept |= left
+        events = _evidence_only_of(unit, records) | _events_of(unit, target)
+    more, kept = _without_evidence(unit, events)
+    if target.record is None:
+        records |= more
     edges = unit.lineage.children("event", sorted(events))
     candidates = {CandidateId(e.child_id) for e in edges if e.child_kind == "candidate"}
     return Plan(
@@ -88,6 +86,16 @@ def plan_erase(unit: Unit, target: Target, *, user: str | None) -> Plan:
         candidates=tuple(sorted(candidates)),
         events=tuple(sorted(events)),
     )
+
+
+def _events_of(unit: Unit, target: Target) -> set[EventId]:
+    """Events a wide target means by itself, whatever became of them."""
+    if target.scope_keys is not None:
+        return set(unit.events.find(scope_keys=list(target.scope_keys)))
+    kind, _, name = (target.subject or "").partition(":")
+    if kind != "user":
+        return set()
+    return set(unit.events.find(user=name)) | set(unit.events.find(owner=name))
 
 
 def _records(unit: Unit, target: Target) -> list[Record]:
@@ -194,6 +202,7 @@ def expire(unit: Unit, ids: Iterable[RecordId], now: datetime) -> int:
                 valid_to=max(end, record.valid_from),
                 updated_at=now,
             )
+            standing.reopen(unit, record, now)
             unit.records.move(moved, "expire", now)
             unit.ledger.reindex("record", [record.id], now)
             count += 1
@@ -205,6 +214,7 @@ def delete(unit: Unit, plan: Plan, catalogue: Catalogue, reason: str, now: datet
     count = 0
     for record in unit.records.get(plan.records):
         bury(unit, record, catalogue, reason, now)
+        standing.reopen(unit, record, now)
         unit.records.move(replace(record, status=Status.DELETED, updated_at=now), "delete", now)
         unit.ledger.reindex("record", [record.id], now)
         count += 1
@@ -222,12 +232,14 @@ def bury(unit: Unit, record: Record, catalogue: Catalogue, reason: str, now: dat
         unit.tombstones.bury(tombstone_digests(unit, state, predicate), reason, now)
 
 
-def erase(unit: Unit, plan: Plan, catalogue: Catalogue, now: datetime) -> None:
-    """Physical: rows gone, payloads and salts gone, lineage cut, index told."""
+def erase(unit: Unit, plan: Plan, catalogue: Catalogue, now: datetime) -> dict[str, str]:
+    """Physical: rows gone, payloads and salts gone, lineage cut, index told.
+
+    Returns the new titles of records that stay with other evidence and lost these words.
+    """
     for record in unit.records.get(plan.records):
         bury(unit, record, catalogue, "erase", now)
-    for record in unit.records.get(plan.kept):
-        unit.ledger.reindex("record", [record.id], now)
+        standing.reopen(unit, record, now)
     for candidate_id in plan.candidates:
         held = unit.candidates.get(candidate_id)
         if held is not None:
@@ -240,5 +252,9 @@ def erase(unit: Unit, plan: Plan, catalogue: Catalogue, now: datetime) -> None:
     unit.lineage.cut("record", plan.records)
     unit.lineage.cut("event", plan.events)
     unit.lineage.cut("candidate", plan.candidates)
-    unit.ledger.reindex("record", plan.records, now)
+    titles: dict[str, str] = {}
+    for record in unit.records.get(plan.kept):
+        titles |= reword(unit, record, catalogue, now)
+    unit.ledger.reindex("record", (*plan.records, *plan.kept), now)
     unit.ledger.reindex("event", plan.events, now)
+    return titles

@@ -71,7 +71,7 @@ def _lines(path: Path, size: int) -> Iterator[Batch]:
 def _row(raw: bytes, number: int, unnamed: str) -> tuple[str, Scope | None, Message]:
     try:
         row = json.loads(raw.decode("utf-8-sig"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidInput("import.not_json", f"line {number}: not a JSON object") from None
     if not isinstance(row, dict):
         raise InvalidInput("import.not_json", f"line {number}: not a JSON object")
@@ -95,17 +95,28 @@ def _row(raw: bytes, number: int, unnamed: str) -> tuple[str, Scope | None, Mess
 def _dataset(path: Path, size: int) -> Iterator[Batch]:
     try:
         rows = json.loads(path.read_text("utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidInput("import.not_json", f"{path}: not a JSON file") from None
     for number, row in enumerate(rows, 1):
         if isinstance(row, Mapping) and "conversation" in row:
-            yield from _locomo(row, size, number)
+            reader = _locomo(row, size, number)
         elif isinstance(row, Mapping) and "message_list" in row:
-            yield from _memdaily(row, path.stem, size, number)
+            reader = _memdaily(row, path.stem, size, number)
         else:
             raise InvalidInput(
                 "import.unknown_format", f"entry {number}: neither LoCoMo nor MemDaily"
             )
+        yield from _shaped(reader, number)
+
+
+def _shaped(reader: Iterator[Batch], number: int) -> Iterator[Batch]:
+    """The batches of one entry; an entry of another shape is an error that names it."""
+    try:
+        yield from reader
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InvalidInput(
+            "import.invalid_entry", f"entry {number}: a field is missing or of the wrong type"
+        ) from None
 
 
 def _locomo(row: Mapping[str, Any], size: int, number: int) -> Iterator[Batch]:

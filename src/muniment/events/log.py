@@ -55,8 +55,9 @@ class EventLog(Protocol):
         self,
         *,
         user: str | None = None,
+        owner: str | None = None,
         scope_keys: Sequence[str] | None = None,
         thread: ThreadId | None = None,
     ) -> list[EventId]:
-        """Ids of the events of a person, of scopes, or of a thread."""
+        """Ids of the events a person said, in threads they own, in scopes, or in a thread."""
         ...

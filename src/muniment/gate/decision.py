@@ -74,6 +74,7 @@ class Decision:
     status: Status | None = None
     expires_at: datetime | None = None
     version: int | None = None
+    title: str | None = None
     replayed: bool = False
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from muniment.events.event import Event
 from muniment.gate.candidate import Candidate
@@ -57,6 +57,40 @@ def tombstone_digests(
         value = plain(predicate.canonical(c.value))
         digests.append(keys.digest("tombstone", *place, predicate.name, value))
     return digests
+
+
+def title_of(digest: Callable[..., str], row: Mapping[str, Any]) -> str:
+    """Seals what a version says and by what right, from its columns."""
+    words = [row["content"], row["value"]]
+    return digest(
+        "title",
+        row["record_id"],
+        str(row["version"]),
+        json.dumps(words, ensure_ascii=False, sort_keys=True),
+        row["kind"],
+        row["subject"],
+        row["scope_key"],
+        row["condition_key"],
+        row["predicate"] or "",
+        row["origin"],
+    )
+
+
+def title_digest(keys: Digester, record: Record) -> str:
+    """The title of a record as of its version; the trail keeps it, `verify` compares it."""
+    row = {
+        "record_id": record.id,
+        "version": record.version,
+        "content": record.content,
+        "value": record.value,
+        "kind": record.kind.value,
+        "subject": record.subject,
+        "scope_key": record.scope.key,
+        "condition_key": record.condition.key,
+        "predicate": record.predicate,
+        "origin": record.origin.value,
+    }
+    return title_of(keys.digest, row)
 
 
 def candidate_digest(keys: Digester, c: Candidate) -> str:

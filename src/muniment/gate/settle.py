@@ -16,6 +16,7 @@ from muniment.gate.keys import (
     held_key,
     keys_of,
     source_key,
+    title_digest,
     tombstone_digests,
 )
 from muniment.gate.polarity import polarity
@@ -295,6 +296,7 @@ def _insert(
         exception_of=record.exception_of,
         expires_at=record.expires_at,
         version=1,
+        title=title_digest(unit, record),
     )
 
 
@@ -397,5 +399,6 @@ def _entry(work: Settling, decision: Decision) -> Entry:
         "record": decision.record_id,
         "evidence": list(decision.candidate.evidence),
         "policy": work.policy.version,
+        "title": decision.title,
     }
     return Entry("decide", work.now, actor_of(work.principal), details)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from muniment.gate.unit import Unit
@@ -10,9 +11,10 @@ from muniment.ids import EventId, RecordId
 from muniment.recall.index import Doc, Index, Layer, record_doc, turn_doc
 from muniment.records.facts import Catalogue
 from muniment.records.record import Status
+from muniment.records.table import Filter
 
 T = TypeVar("T")
-BATCH = 500
+BATCH = 100
 _SEARCHABLE = (Status.ACTIVE, Status.SCHEDULED)
 
 
@@ -69,15 +71,36 @@ def drain(store: Truth, index: Index, tenant: str, catalogue: Catalogue) -> int:
 
 
 def drain_batch(store: Truth, index: Index, tenant: str, catalogue: Catalogue) -> int:
-    """Index one batch of what waits; how many rows were done."""
+    """Index one small batch of what waits; how many rows were done.
 
-    def take(unit: Unit) -> tuple[list[tuple[str, str, str]], dict[str, Doc | None]]:
+    Under the tenant's lock: otherwise a slow process could put back the words of a document that
+    another has meanwhile erased.  If it dies before the commit, the rows are simply done again.
+    """
+
+    def work(unit: Unit) -> int:
         rows = unit.ledger.waiting(BATCH)
-        return rows, docs_of(unit, rows, catalogue)
+        if rows:
+            apply(index, tenant, rows, docs_of(unit, rows, catalogue))
+            unit.ledger.done([row[0] for row in rows])
+        return len(rows)
 
-    rows, docs = store.read(tenant, take)
-    if rows:
-        apply(index, tenant, rows, docs)
-        done = [row[0] for row in rows]
-        store.write(tenant, lambda unit: unit.ledger.done(done), serial=False)
-    return len(rows)
+    return store.write(tenant, work)
+
+
+def enqueue_all(unit: Unit, now: datetime) -> int:
+    """Put everything searchable into the outbox; how much that is."""
+    records = [r.id for r in unit.records.find(Filter(statuses=_SEARCHABLE))]
+    events = unit.events.find()
+    unit.ledger.reindex("record", records, now)
+    unit.ledger.reindex("event", events, now)
+    return len(records) + len(events)
+
+
+def fill(unit: Unit, index: Index, tenant: str, catalogue: Catalogue) -> None:
+    """Fill an index straight from the truth, for stores that cannot be written."""
+    found = unit.records.find(Filter(statuses=_SEARCHABLE))
+    rows: list[tuple[str, str, str]] = [("", "record", r.id) for r in found]
+    rows += [("", "event", e) for e in unit.events.find()]
+    for start in range(0, len(rows), BATCH):
+        part = rows[start : start + BATCH]
+        apply(index, tenant, part, docs_of(unit, part, catalogue))

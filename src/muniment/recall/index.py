@@ -70,12 +70,16 @@ class Index(Protocol):
         """How many documents the partitions hold, and their total length."""
         ...
 
-    def clear(self, tenant: str) -> None:
-        """Forget a tenant."""
+    def known(self, tenant: str) -> bool:
+        """Whether this tenant has been indexed here: a new or deleted index knows nobody."""
         ...
 
-    def scrub(self) -> None:
-        """Make deleted bytes unreadable."""
+    def clear(self, tenant: str) -> None:
+        """Forget what a tenant has, and know the tenant from now on."""
+        ...
+
+    def scrub(self, *, thorough: bool = False) -> list[str]:
+        """Make deleted bytes unreadable; what could not be reached, in words."""
         ...
 
     def close(self) -> None:

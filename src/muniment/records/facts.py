@@ -19,7 +19,7 @@ import yaml
 from muniment.errors import InvalidInput
 from muniment.records.record import Kind, Sensitivity, Value
 from muniment.scope import PARTS
-from muniment.text import normalise
+from muniment.text import check_id, normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,26 @@ def _span(text: str) -> timedelta:
     return timedelta(**{_SPANS[text[-1]]: int(text[:-1])})
 
 
-def predicate_of(row: Mapping[str, Any]) -> Predicate:
-    """A predicate from one row of data; unknown fields are an error."""
-    known = {f.name for f in fields(Predicate)}
-    unknown = set(row) - known
+def predicate_of(row: object) -> Predicate:
+    """A predicate from one row of data; whatever is wrong with it is an `InvalidInput`."""
+    if not isinstance(row, Mapping):
+        raise InvalidInput("predicate.invalid", "a predicate is a mapping with name and kind")
+    unknown = set(row) - {f.name for f in fields(Predicate)}
     if unknown or "name" not in row or "kind" not in row:
         raise InvalidInput("predicate.invalid", f"predicate {row.get('name')}: {sorted(unknown)}")
+    try:
+        predicate = _built(row)
+        predicate.render("x", "en")
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        raise InvalidInput("predicate.invalid", f"predicate {row['name']}: {error}") from None
+    if set(predicate.scope) - set(PARTS):
+        raise InvalidInput("predicate.invalid", f"predicate {row['name']}: unknown scope part")
+    return predicate
+
+
+def _built(row: Mapping[str, Any]) -> Predicate:
     data = dict(row)
+    data["name"] = check_id(data["name"], name="predicate.name")
     data["kind"] = Kind(data["kind"])
     data["sensitivity"] = Sensitivity(data.get("sensitivity", "internal"))
     if data.get("expires"):
@@ -111,8 +124,6 @@ def predicate_of(row: Mapping[str, Any]) -> Predicate:
     for name in ("scope", "files", "cues", "touches"):
         default = ("project",) if name == "scope" else ()
         data[name] = tuple(data.get(name, default) or ())
-    if set(data["scope"]) - set(PARTS):
-        raise InvalidInput("predicate.invalid", f"predicate {row['name']}: unknown scope part")
     data["values"] = {
         normalise(str(spelling)): canonical
         for canonical, spellings in (data.get("values") or {}).items()

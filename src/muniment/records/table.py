@@ -89,6 +89,10 @@ class RecordTable(Protocol):
         """Store a change of standing (status, muted, validity, expiry) and its transition."""
         ...
 
+    def reword(self, record: Record, versions: Sequence[Version]) -> None:
+        """Replace the words of versions, and the record's source, after an erasure."""
+        ...
+
     def versions(self, record_id: RecordId) -> list[Version]:
         """Every version, oldest first."""
         ...

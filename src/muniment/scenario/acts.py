@@ -10,12 +10,12 @@ from typing import Any
 
 from muniment.clock import Clock, ManualClock
 from muniment.errors import InvalidInput
-from muniment.gate.candidate import Held
 from muniment.memory import Memory
 from muniment.records.record import Record
 from muniment.scenario.expect import differences
 from muniment.scenario.labels import FIRST_THREAD, Labels, Threads
 from muniment.scenario.load import Scenario, Step, moved_to
+from muniment.scenario.shown import event_data, held_data, record_data
 from muniment.scope import PARTS, Principal, Scope
 
 Reopen = Callable[[], Memory]
@@ -77,14 +77,7 @@ def _say(stage: Stage, step: Step) -> dict[str, Any]:
     [event] = stage.ask("append_many", [message], thread=stage.open_thread())
     if "id" in step.given:
         stage.labels.events[step.given["id"]] = event.id
-    shown = ("id", "seq", "text", "path", "url", "name", "speaker", "redacted", "attested")
-    return {
-        **{name: getattr(event, name) for name in shown},
-        "kind": event.kind.value,
-        "channel": event.channel.value,
-        "said_at": event.said_at.isoformat(),
-        "metadata": dict(event.metadata),
-    }
+    return event_data(event)
 
 
 def _remember(stage: Stage, step: Step) -> list[dict[str, Any]]:
@@ -271,34 +264,3 @@ _ACTS: dict[str, Callable[[Stage, Step], Any]] = {
     "crash": _crash,
     "expect_records": _expect_records,
 }
-
-
-def record_data(record: Record) -> dict[str, Any]:
-    """A record as a step shows it."""
-    return {
-        "record": record.id,
-        "version": record.version,
-        "kind": record.kind.value,
-        "content": record.content,
-        "predicate": record.predicate,
-        "value": record.value,
-        "subject": record.subject,
-        "scope": record.scope.to_dict(),
-        "condition": record.condition.to_dict(),
-        "origin": record.origin.value,
-        "status": record.status.value,
-        "muted": record.muted,
-    }
-
-
-def held_data(held: Held) -> dict[str, Any]:
-    """A waiting candidate as a step shows it."""
-    return {
-        "candidate": held.id,
-        "digest": held.digest,
-        "content": held.candidate.content,
-        "value": held.candidate.value,
-        "kind": held.candidate.kind.value,
-        "status": held.status.value,
-        "reasons": list(held.reasons),
-    }

@@ -25,9 +25,10 @@ def connect(
     creator: Any = None,
 ) -> tuple[Store, SqlIndex]:
     """The store behind a URL, its schema checked, and the index beside it."""
-    if not isinstance(url, str):
-        raise InvalidInput("store.url", "url: a text such as sqlite:///memory.db")
-    if url.startswith("sqlite"):
+    known = ("sqlite:", "postgresql:", "postgres:", "postgresql+psycopg:")
+    if not isinstance(url, str) or not url.startswith(known):
+        raise InvalidInput("store.url", "url: sqlite:///memory.db, sqlite:// or postgresql://…")
+    if url.startswith("sqlite:"):
         return _embedded(_path_of(url), key_file, ids, now, creator)
     from muniment.store.postgres import PostgresBackend
 

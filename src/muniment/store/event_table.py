@@ -58,6 +58,7 @@ def event_meta(tenant: str, row: Mapping[str, Any]) -> list[Any]:
     """What of an event is under its tag in the clear: opaque ids, numbers and the kind."""
     return [
         tenant,
+        row["id"],
         row["thread_id"],
         row["seq"],
         row["kind"],
@@ -67,6 +68,11 @@ def event_meta(tenant: str, row: Mapping[str, Any]) -> list[Any]:
         row["step"],
         row["key_id"],
     ]
+
+
+def thread_name(thread: Thread) -> list[str]:
+    """What a thread's head is sealed with: its id, whose it is, and where."""
+    return [thread.tenant, thread.id, thread.owner or "", thread.scope.key]
 
 
 class SqlEventLog:
@@ -90,7 +96,7 @@ class SqlEventLog:
                 "created_at": thread.created_at,
                 "length": 0,
                 "head_tag": GENESIS,
-                "head_mac": head_mac(key, "thread", [self._tenant, thread.id], 0, GENESIS),
+                "head_mac": head_mac(key, "thread", thread_name(thread), 0, GENESIS),
                 "key_id": key.id,
             },
         )
@@ -124,7 +130,7 @@ class SqlEventLog:
             rows.append(row)
             stored.append(event)
         self._conn.execute(_INSERT, rows)
-        mac = head_mac(key, "thread", [self._tenant, thread.id], seq, previous)
+        mac = head_mac(key, "thread", thread_name(self._thread_of(head)), seq, previous)
         self._conn.execute(
             _ADVANCE, {**params, "to": seq, "tag": previous, "mac": mac, "key": key.id}
         )
@@ -158,6 +164,7 @@ class SqlEventLog:
         self,
         *,
         user: str | None = None,
+        owner: str | None = None,
         scope_keys: Sequence[str] | None = None,
         thread: ThreadId | None = None,
     ) -> list[EventId]:
@@ -166,6 +173,9 @@ class SqlEventLog:
             query = query.where(_E.user_id == user)
         if thread is not None:
             query = query.where(_E.thread_id == thread)
+        if owner is not None:
+            theirs = select(_T.id).where(_T.tenant_id == self._tenant, _T.owner == owner)
+            query = query.where(_E.thread_id.in_(theirs))
         if scope_keys is not None:
             inside = select(_T.id).where(
                 _T.tenant_id == self._tenant, _T.scope_key.in_(list(scope_keys))

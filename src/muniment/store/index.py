@@ -83,6 +83,8 @@ postings = Table(
     sqlite_with_rowid=False,
 )
 
+known = Table("known", metadata, Column("tenant_id", Text, primary_key=True))
+
 _P, _D, _S = postings.c, docs.c, parts.c
 _PLACE = (_P.tenant_id == bindparam("tenant"), _P.layer == bindparam("in_layer"))
 _FIND = select(_P.term, _P.id, _P.count, _P.length).where(
@@ -119,7 +121,6 @@ class SqlIndex:
 
     def __init__(self, engine: Engine, lock: threading.Lock | None) -> None:
         self._engine, self._lock = engine, lock
-        self.rebuild_needed = False
         try:
             self._prepare()
         except DBAPIError as error:
@@ -137,8 +138,7 @@ class SqlIndex:
                 _secure(conn)
             found = list(conn.execute(select(stamp.c.tokeniser)).scalars())
             if found != [TOKENISER]:
-                self.rebuild_needed = bool(found)
-                for table in (postings, docs, parts, stamp):
+                for table in (postings, docs, parts, known, stamp):
                     conn.execute(delete(table))
                 conn.execute(insert(stamp), {"tokeniser": TOKENISER})
 
@@ -196,22 +196,33 @@ class SqlIndex:
             rows = _sizes(conn, tenant, layer, partitions)
         return sum(n for _, n, _ in rows), sum(length for _, _, length in rows)
 
+    def known(self, tenant: str) -> bool:
+        with self._reading(tenant) as conn:
+            query = select(known.c.tenant_id).where(known.c.tenant_id == tenant)
+            return conn.execute(query).first() is not None
+
     def clear(self, tenant: str) -> None:
         with self._writing(tenant) as conn:
-            for table in (postings, docs, parts):
+            for table in (postings, docs, parts, known):
                 conn.execute(delete(table).where(table.c.tenant_id == tenant))
+            conn.execute(insert(known), {"tenant_id": tenant})
 
-    def scrub(self) -> None:
-        """Truncate the write-ahead log, so that deleted terms are gone from the disk."""
+    def scrub(self, *, thorough: bool = False) -> list[str]:
+        """SQLite: truncate the write-ahead log.  PostgreSQL: vacuum, or rewrite under lock."""
         if self._engine.dialect.name == "postgresql":
+            how = "VACUUM FULL" if thorough else "VACUUM"
             with self._engine.connect() as conn:
                 auto = conn.execution_options(isolation_level="AUTOCOMMIT")
                 for table in (postings, docs, parts):
-                    auto.exec_driver_sql(f"VACUUM FULL {SCHEMA}.{table.name}")
-        elif not isinstance(self._engine.pool, StaticPool):
-            assert self._lock is not None
-            with self._lock, self._engine.connect() as conn:
-                conn.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                    auto.exec_driver_sql(f"{how} {SCHEMA}.{table.name}")
+            return []
+        if isinstance(self._engine.pool, StaticPool):
+            return []
+        assert self._lock is not None
+        with self._lock, self._engine.connect() as conn:
+            busy = conn.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").first()
+        held = busy is not None and busy[0]
+        return ["a reader still holds the index's write-ahead log; run tidy"] if held else []
 
     def close(self) -> None:
         self._engine.dispose()
@@ -321,7 +332,7 @@ def _grow(dialect: str) -> Insert:
 
 def _secure(conn: Connection) -> None:
     rule = "tenant_id = current_setting('muniment.tenant')"
-    for table in (docs, parts, postings):
+    for table in (docs, parts, postings, known):
         name = f"{SCHEMA}.{table.name}"
         exists = conn.execute(
             text("SELECT 1 FROM pg_policies WHERE schemaname = :s AND tablename = :t"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from muniment.errors import InvalidInput, MunimentError, NotAllowed, Unavailable
 from muniment.store.backend import RaceLost
@@ -138,7 +139,12 @@ class PostgresBackend:
 
 
 def _driver_url(url: str) -> URL:
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        raise InvalidInput(
+            "store.url", "the URL cannot be read; write postgresql://user:password@host:5432/name"
+        ) from None
     if parsed.drivername in ("postgresql", "postgres"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername != "postgresql+psycopg":

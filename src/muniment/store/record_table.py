@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -199,6 +199,20 @@ class SqlRecordTable:
         )
         seq = self._conn.execute(_NEXT_MOVE, params).scalar_one()
         self._conn.execute(_INSERT_MOVE, _move_row(record, seq, cause, at))
+
+    def reword(self, record: Record, versions: Sequence[Version]) -> None:
+        mine = (_R.tenant_id == self._tenant, _R.id == record.id)
+        self._conn.execute(update(s.records).where(*mine).values(source=dict(record.source)))
+        for v in versions:
+            self._conn.execute(
+                update(s.versions)
+                .where(
+                    _V.tenant_id == self._tenant,
+                    _V.record_id == record.id,
+                    _V.version == v.version,
+                )
+                .values(content=v.content, value=v.value, tags=list(v.tags))
+            )
 
     def versions(self, record_id: RecordId) -> list[Version]:
         query = (

@@ -42,6 +42,7 @@ class Core:
     memory_off: bool = False
     _waiting: Counter[str] = field(default_factory=Counter)
     _drain: threading.Lock = field(default_factory=threading.Lock)
+    _known: set[str] = field(default_factory=set)
 
     def now(self) -> datetime:
         """The injected clock's now."""
@@ -72,9 +73,34 @@ class Core:
         try:
             self._waiting[tenant] = 0
             with contextlib.suppress(Exception):
+                self._know(tenant)
                 outbox.drain(self.store, self.index, tenant, self.policy.catalogue)
         finally:
             self._drain.release()
+
+    def ready(self, tenant: str) -> tuple[str, ...]:
+        """Whether the index can be asked about a tenant; one that is new or was deleted is
+        filled first.  What keeps it from answering, if anything."""
+        try:
+            if tenant not in self._known:
+                self._know(tenant)
+        except Exception:
+            return ("index_unavailable",)
+        return ()
+
+    def _know(self, tenant: str) -> None:
+        if tenant in self._known:
+            return
+        if not self.index.known(tenant):
+            if self.store.read_only:
+                self.store.read(tenant, self._fill)
+            else:
+                rebuild(self, tenant)
+        self._known.add(tenant)
+
+    def _fill(self, unit: Unit) -> None:
+        self.index.clear(unit.tenant)
+        outbox.fill(unit, self.index, unit.tenant, self.policy.catalogue)
 
     def fresh(self, unit: Unit) -> tuple[Mapping[str, Doc | None], tuple[str, ...]]:
         """What the index has not seen yet, read from the truth in the recall's own snapshot."""
@@ -105,6 +131,16 @@ class Core:
             return True  # nothing can be written; `doctor` says so
         read = {"verb": verb, "at": self.now().isoformat(), **actor_of(principal)}
         return self.lane.add(principal.tenant, {**read, "ids": list(ids)})
+
+
+def rebuild(core: Core, tenant: str) -> int:
+    """Queue everything, then forget the index; how much waits to be indexed.
+
+    In this order an interruption loses nothing: what is queued is read from the truth.
+    """
+    total = core.store.write(tenant, lambda unit: outbox.enqueue_all(unit, core.now()))
+    core.index.clear(tenant)
+    return total
 
 
 def switches_of(unit: Unit, principal: Principal) -> Switches:

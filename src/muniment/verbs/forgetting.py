@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -119,17 +119,19 @@ def erase(core: Core, principal: Principal, target: dict[str, Any], *, dry_run: 
 
     def work(unit: Unit) -> forget.Plan:
         reach = plan(unit)
-        forget.erase(unit, reach, core.policy.catalogue, core.now())
+        titles = forget.erase(unit, reach, core.policy.catalogue, core.now())
         unit.erasures.begin(erasure, reach.counts(), core.now())
-        core.audit(
-            unit,
-            principal,
-            "erase",
-            erasure=erasure,
-            counts=reach.counts(),
-            records=list(reach.records)[:1000],
-            events=list(reach.events)[:1000],
-        )
+        for number, (records, events) in enumerate(_pages(reach.records, reach.events)):
+            core.audit(
+                unit,
+                principal,
+                "erase",
+                erasure=erasure,
+                counts=reach.counts(),
+                records=records,
+                events=events,
+                titles=titles if number == 0 else {},
+            )
         return reach
 
     reach = core.write(principal, work)
@@ -137,6 +139,14 @@ def erase(core: Core, principal: Principal, target: dict[str, Any], *, dry_run: 
     if not pending:
         core.store.write(principal.tenant, lambda unit: unit.erasures.finish(erasure, core.now()))
     return _report(reach, False, erasure, tuple(pending))
+
+
+def _pages(
+    records: Sequence[str], events: Sequence[str], size: int = 1000
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Every id goes into the trail, in entries of a bounded size; at least one."""
+    for start in range(0, max(len(records), len(events), 1), size):
+        yield list(records[start : start + size]), list(events[start : start + size])
 
 
 def scrub(core: Core, tenant: str, *, thorough: bool = False) -> list[str]:
@@ -148,7 +158,7 @@ def scrub(core: Core, tenant: str, *, thorough: bool = False) -> list[str]:
     pending = []
     if core.store.read(tenant, lambda unit: len(unit.ledger.waiting(1))):
         pending.append("the index has not caught up; run `muniment rebuild-index`")
-    core.index.scrub()
+    pending += core.index.scrub(thorough=thorough)
     return [*pending, *core.store.scrub(thorough=thorough)]
 
 

@@ -18,7 +18,7 @@ from muniment.store import ddl, schema
 from muniment.store.verify import Verification
 from muniment.store.verify import verify as verify_chains
 from muniment.verbs import forgetting
-from muniment.verbs.core import FRESH_MAX, Core
+from muniment.verbs.core import FRESH_MAX, Core, rebuild
 from muniment.verbs.paths import path_of
 
 Progress = Callable[[int, int], None]  # (done, total)
@@ -92,16 +92,8 @@ def rebuild_index(core: Core, principal: Principal, progress: Progress | None = 
     Interrupted, it can simply be run again; meanwhile recall reads what waits from the truth.
     """
 
-    def enqueue(unit: Unit) -> tuple[int, int]:
-        current = unit.records.find(Filter(statuses=[Status.ACTIVE, Status.SCHEDULED]))
-        events = unit.events.find()
-        unit.ledger.reindex("record", [r.id for r in current], core.now())
-        unit.ledger.reindex("event", events, core.now())
-        core.audit(unit, principal, "rebuild_index", records=len(current), events=len(events))
-        return len(current), len(events)
-
-    core.index.clear(principal.tenant)
-    total = sum(core.store.write(principal.tenant, enqueue))
+    core.write(principal, lambda unit: core.audit(unit, principal, "rebuild_index"), adds=0)
+    total = rebuild(core, principal.tenant)
     done = 0
     while batch := outbox.drain_batch(
         core.store, core.index, principal.tenant, core.policy.catalogue
@@ -159,7 +151,7 @@ def doctor(core: Core, principal: Principal) -> dict[str, Any]:
         "read_only": store.read_only_reason,
         "key": store.key.id if store.key else None,
         "audit_lane": core.lane.failed or "ok",
-        "index_rebuild_needed": bool(getattr(core.index, "rebuild_needed", False)),
+        "index_known": core.index.known(principal.tenant),
         "policy": core.policy.version,
         **counts,
     }

@@ -90,7 +90,13 @@ def import_file(
         before = core.now()
         try:
             events = writing.append(
-                core, who, messages, thread=batch.thread, scope=batch.scope or scope, attest=attest
+                core,
+                who,
+                messages,
+                thread=batch.thread,
+                scope=batch.scope or scope,
+                attest=attest,
+                index=False,
             )
         except InvalidInput as error:
             raise InvalidInput(error.code, f"near line {batch.line}: {error.message}") from None
@@ -225,23 +231,25 @@ def import_backup(core: Core, principal: Principal, path: Path, *, attest: bool)
         raise NotAllowed("import.attest", "only an admin attests a foreign export")
 
     def work(unit: Unit) -> Imported:
+        before = core.now()
         events = _restore_events(core, unit, who, rows, trusted)
-        return _restore_records(core, unit, who, rows, events)
+        new = sum(e.channel is Channel.IMPORT and e.recorded_at >= before for e in events.values())
+        return _restore_records(core, unit, who, principal, rows, events, new)
 
     return core.write(principal, work, adds=len(rows))
 
 
 def _read_export(core: Core, principal: Principal, path: Path) -> tuple[list[dict[str, Any]], bool]:
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8").removesuffix("\n").split("\n")
         rows = [json.loads(line) for line in lines]
     except OSError as error:
         raise Unavailable("import.unreadable", f"{path}: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidInput("import.not_json", f"{path}: not a Muniment export") from None
-    if not rows or not isinstance(rows[0], dict) or rows[0].get("format") != FORMAT:
+    if not all(isinstance(row, dict) for row in rows) or rows[0].get("format") != FORMAT:
         raise InvalidInput("import.unknown_format", f"{path}: not a Muniment export")
-    seal = rows[-1].get("seal") if isinstance(rows[-1], dict) else None
+    seal = rows[-1].get("seal")
     if seal is None:
         raise InvalidInput("import.truncated", f"{path}: the end is missing")
     key = core.store.key
@@ -261,8 +269,9 @@ def _restore_events(
             continue
         data = _mapping(row["event"])
         known = unit.events.get([EventId(str(data.get("id")))])
-        if known and not known[0].erased:
-            out[known[0].id] = known[0]
+        if known:  # still here; or erased, and then it stays away
+            if not known[0].erased:
+                out[known[0].id] = known[0]
             continue
         fields = {k: v for k, v in data.items() if k not in ("id", "thread", "scope", "attested")}
         message = Message.of({**fields, "id": f"export:{data.get('id')}"})
@@ -277,20 +286,39 @@ def _restore_records(
     core: Core,
     unit: Unit,
     who: Principal,
+    principal: Principal,
     rows: list[dict[str, Any]],
     events: Mapping[str, Event],
+    new: int,
 ) -> Imported:
     settling = core.settling(unit, who)
     activated, waiting, blocked = 0, 0, []
     for name, candidate in sorted(_candidates(rows), key=lambda pair: pair[1].said_at):
         evidence = [events[e] for e in candidate.evidence if e in events]
-        mine = replace(candidate, evidence=tuple(e.id for e in evidence), writer="import")
+        if not may_bring(principal, candidate):
+            blocked.append(f"{name}: scope.not_member")
+            continue
+        mine = replace(
+            candidate,
+            evidence=tuple(e.id for e in evidence),
+            writer="import",
+            write_reason="imported",
+        )
         decision = remembering.propose(settling, mine, evidence)[0]
         activated += decision.action is Action.ACTIVATE
         waiting += decision.action is Action.HOLD
         if decision.action in (Action.IGNORE, Action.REFUSE):
             blocked.append(f"{name}: {decision.reasons[0]}")
-    return Imported(len(events), 0, 0, activated, tuple(blocked), waiting)
+    known = len(events) - new
+    return Imported(new, known, 0, activated, tuple(blocked), waiting)
+
+
+def may_bring(principal: Principal, candidate: Candidate) -> bool:
+    """An export brings back one's own; an admin's, anybody's.  No file says who may write."""
+    if principal.channel is Channel.ADMIN:
+        return True
+    own = not candidate.subject.startswith("user:") or candidate.subject == principal.subject
+    return own and remembering.may_write(principal, candidate.scope)
 
 
 def _candidates(rows: list[dict[str, Any]]) -> Iterator[tuple[str, Candidate]]:

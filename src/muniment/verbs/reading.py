@@ -46,7 +46,7 @@ def request_of(
     neighbours: object = 1,
 ) -> Request:
     """A checked request, its words read for facets, prohibitions and values."""
-    words = check_text(text, name="text", max_bytes=TEXT_BYTES_MAX) if text else ""
+    words = "" if text == "" else check_text(text, name="text", max_bytes=TEXT_BYTES_MAX)
     place = place_of_use(principal, Scope.of(scope))
     named = None if stage is None else check_id(stage, name="stage")
     reading = read_task(words, core.policy.catalogue, named)
@@ -110,10 +110,12 @@ def recall(core: Core, principal: Principal, request: Request) -> Recalled:
         )
 
     try:
+        missing = core.ready(principal.tenant)
         found = core.read(principal, work)
         if "index_lag" in found.degraded:
             core.catch_up(principal.tenant)
             found = core.read(principal, work)
+        found = replace(found, degraded=tuple(dict.fromkeys((*missing, *found.degraded))))
     except Unavailable as error:
         if core.store.closed:
             raise
@@ -183,6 +185,8 @@ def list_records(
 ) -> list[Record]:
     """Records the principal may know of, by exact conditions, oldest first."""
     count = _count(limit, "limit", 1, LIMIT_MAX)
+    if not isinstance(where, Mapping) or any(v is None for v in where.values()):
+        raise InvalidInput("where.invalid", "where: a mapping of exact values, none of them null")
 
     def work(unit: Unit) -> list[Record]:
         admin = principal.channel is Channel.ADMIN
@@ -194,7 +198,7 @@ def list_records(
             hidden = (Status.DELETED, Status.ERASED)
             condition = replace(condition, statuses=[s for s in Status if s not in hidden])
         condition = replace(condition, scope_keys=[s.key for s in scopes], limit=count)
-        return unit.records.find(condition)
+        return unit.records.get(r.id for r in unit.records.find(condition))
 
     found = core.read(principal, work)
     _audited(core, principal, "list", [r.id for r in found])

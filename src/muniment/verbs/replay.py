@@ -1,20 +1,17 @@
-"""Decisions as they are kept for replays: ids and codes, never the words again."""
+"""Decisions as they are kept for replays: ids and codes, never words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from muniment.clock import as_utc
 from muniment.gate.candidate import Candidate
-from muniment.gate.codec import candidate_from_dict, candidate_to_dict
 from muniment.gate.decision import Action, Decision, Reconcile
 from muniment.gate.unit import Unit
-from muniment.ids import CandidateId, DecisionId, RecordId
-from muniment.records.record import Origin, Status
-
-_WORDS = {"content": "", "value": None}
+from muniment.ids import CandidateId, DecisionId, EventId, RecordId
+from muniment.records.record import Kind, Origin, Status
+from muniment.scope import Scope
 
 
 def decision_data(decision: Decision) -> dict[str, Any]:
@@ -25,7 +22,9 @@ def decision_data(decision: Decision) -> dict[str, Any]:
         "reconcile": decision.reconcile.value,
         "reasons": list(decision.reasons),
         "origin": decision.origin.value,
-        "candidate": {**candidate_to_dict(decision.candidate), **_WORDS},
+        "kind": decision.candidate.kind.value,
+        "scope": decision.candidate.scope.to_dict(),
+        "evidence": list(decision.candidate.evidence),
         "decided_at": decision.decided_at.isoformat(),
         "candidate_id": decision.candidate_id,
         "digest": decision.digest,
@@ -39,7 +38,7 @@ def decision_data(decision: Decision) -> dict[str, Any]:
 
 
 def decision_of(unit: Unit, data: Mapping[str, Any]) -> Decision:
-    """The first decision again, its words read from the record it made (if it still stands)."""
+    """The first decision again; its words are read from where they stand, if they still do."""
     d = dict(data)
     return Decision(
         id=DecisionId(d["id"]),
@@ -47,7 +46,7 @@ def decision_of(unit: Unit, data: Mapping[str, Any]) -> Decision:
         reconcile=Reconcile(d["reconcile"]),
         reasons=tuple(d["reasons"]),
         origin=Origin(d["origin"]),
-        candidate=_with_words(unit, candidate_from_dict(d["candidate"]), d["record_id"]),
+        candidate=_candidate(unit, d),
         decided_at=as_utc(d["decided_at"], name="decided_at"),
         candidate_id=_id(CandidateId, d["candidate_id"]),
         digest=d["digest"],
@@ -61,11 +60,23 @@ def decision_of(unit: Unit, data: Mapping[str, Any]) -> Decision:
     )
 
 
-def _with_words(unit: Unit, candidate: Candidate, record_id: str | None) -> Candidate:
-    found = unit.records.get([RecordId(record_id)]) if record_id else []
-    if not found:
-        return candidate
-    return replace(candidate, content=found[0].content or "", value=found[0].value)
+def _candidate(unit: Unit, d: Mapping[str, Any]) -> Candidate:
+    """From the record it made, or the candidate still held; else without words."""
+    held = unit.candidates.get(CandidateId(d["candidate_id"])) if d["candidate_id"] else None
+    if held is not None:
+        return held.candidate
+    found = unit.records.get([RecordId(d["record_id"])]) if d["record_id"] else []
+    r = found[0] if found else None
+    return Candidate(
+        content=(r.content or "") if r else "",
+        kind=r.kind if r else Kind(d["kind"]),
+        subject=r.subject if r else "",
+        scope=r.scope if r else Scope.of(d["scope"]),
+        evidence=tuple(EventId(e) for e in d["evidence"]),
+        said_at=r.said_at if r else as_utc(d["decided_at"], name="decided_at"),
+        predicate=r.predicate if r else None,
+        value=r.value if r else None,
+    )
 
 
 def _id(make: Any, value: str | None) -> Any:

@@ -23,6 +23,8 @@ def used(core: Core, principal: Principal, turn: str, use: str, records: Sequenc
     """Record a use; ids that the principal may not know of are passed over."""
     if use not in USES:
         raise InvalidInput("use.invalid", f"use: one of {', '.join(USES)}")
+    if isinstance(records, str) or not isinstance(records, Sequence):
+        raise InvalidInput("records.invalid", "records: a list of record ids")
     name = check_id(turn, name="turn")
     wanted = [RecordId(check_id(r, name="record")) for r in records]
     if not wanted:

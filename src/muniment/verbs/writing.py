@@ -18,7 +18,7 @@ from muniment.extract import remember as remembering
 from muniment.extract.rules import extract
 from muniment.gate.candidate import Candidate, CandidateStatus, Held
 from muniment.gate.decision import Action, Decision, Reconcile
-from muniment.gate.keys import candidate_digest, keys_of
+from muniment.gate.keys import candidate_digest, keys_of, title_digest
 from muniment.gate.unit import Unit
 from muniment.ids import CandidateId, DecisionId, EventId, ThreadId
 from muniment.records.record import Origin, Record, Status
@@ -76,13 +76,17 @@ def append(
     thread: str | None,
     scope: Scope | None,
     attest: bool = True,
+    index: bool = True,
 ) -> list[Event]:
-    """Append messages as evidence, all of them or none; those already there are returned as is."""
+    """Append messages as evidence, all of them or none; those already there are returned as is.
+
+    Without ``index`` they wait for the caller to bring the index up to date.
+    """
 
     def work(unit: Unit) -> list[Event]:
         return append_in(core, unit, principal, messages, thread, scope, attest)
 
-    return core.write(principal, work, adds=len(messages))
+    return core.write(principal, work, adds=len(messages) if index else 0)
 
 
 def append_in(
@@ -312,7 +316,16 @@ def _confirmation(core: Core, unit: Unit, principal: Principal, held: Held) -> E
         new_id=lambda: core.ids.new("evt"),
         now=core.now(),
     )
-    return unit.events.append(thread, [event])[0]
+    return _append_one(core, unit, principal, thread, event)
+
+
+def _append_one(
+    core: Core, unit: Unit, principal: Principal, thread: Thread, event: Event
+) -> Event:
+    [stored] = unit.events.append(thread, [event])
+    unit.ledger.reindex("event", [stored.id], core.now())
+    core.audit(unit, principal, "append", thread=thread.id, events=[stored.id], count=1)
+    return stored
 
 
 def _answers(core: Core, unit: Unit, principal: Principal) -> Thread:
@@ -435,7 +448,8 @@ def revise(
         unit.records.revise(new, keys_of(unit, new, predicate))
         unit.lineage.link([Edge("event", said.id, "record", current.id, "evidence")])
         unit.ledger.reindex("record", [current.id], core.now())
-        core.audit(unit, principal, "revise", record=current.id, version=new.version)
+        title = title_digest(unit, new)
+        core.audit(unit, principal, "revise", record=current.id, version=new.version, title=title)
         if key is not None:
             unit.ledger.remember_answer(stored, "revise", digest, new.version, core.now())
         return new
@@ -508,4 +522,4 @@ def _revision(core: Core, unit: Unit, principal: Principal, record: Record, word
         new_id=lambda: core.ids.new("evt"),
         now=core.now(),
     )
-    return unit.events.append(thread, [event])[0]
+    return _append_one(core, unit, principal, thread, event)
