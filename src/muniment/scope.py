@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import product
 from typing import Literal
 from urllib.parse import quote
@@ -58,7 +59,7 @@ class Scope:
     @property
     def key(self) -> str:
         """The canonical key: injective (ids are percent-encoded), stable, ``""`` for no parts."""
-        return "&".join(f"{name}={quote(value, safe='')}" for name, value in self.parts())
+        return _key_of(self)
 
     def to_dict(self) -> dict[str, str]:
         """The set parts as a plain mapping."""
@@ -96,6 +97,17 @@ class Scope:
     def with_parts(self, **parts: str | None) -> Scope:
         """A copy with the given parts replaced."""
         return replace(self, **parts)
+
+
+@lru_cache(maxsize=4096)
+def _key_of(scope: Scope) -> str:
+    return "&".join(f"{name}={quote(value, safe='')}" for name, value in scope.parts())
+
+
+@lru_cache(maxsize=4096)
+def stored_scope(parts: tuple[tuple[str, str], ...]) -> Scope:
+    """The scope of a stored row, whose ids were checked when it was written."""
+    return Scope(**dict(parts))
 
 
 Members = tuple[str, ...] | Literal["*"]

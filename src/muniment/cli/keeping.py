@@ -98,8 +98,8 @@ def advice(found: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
         out.append(("Nothing is remembered here yet. Try:", words))
     if found["key"] is None:
         out.append(("If the key is lost for good, start a new epoch:", ("db", "new-key")))
-    if found["index_rebuild_needed"]:
-        out.append(("The index was made by another version; fill it again:", ("rebuild-index",)))
+    if found["events"] and not found["index_known"]:
+        out.append(("The index is not filled; fill it:", ("rebuild-index",)))
     if found["held"]:
         out.append(("Somebody may have to answer:", ("review",)))
     due = ("lapsed_not_tidied", "expired_not_tidied", "erasures_pending")

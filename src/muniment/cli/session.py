@@ -159,11 +159,12 @@ def pairs(words: Sequence[str], name: str) -> dict[str, str]:
 def program() -> str:
     """How this program was called, as somebody can type it again."""
     started = Path(sys.argv[0])
-    if started.name != "__main__.py":
-        found = shutil.which(started.name)
-        known = found is not None and Path(found).absolute() == started.absolute()
-        return started.name if known else _near(started)
-    script = Path(sys.executable).with_name("muniment")
+    if started.name not in ("muniment", "__main__.py"):
+        return "muniment"  # called from other code
+    script = started if started.name == "muniment" else Path(sys.executable).with_name("muniment")
+    found = shutil.which("muniment")
+    if found is not None and Path(found).absolute() == script.absolute():
+        return "muniment"
     return _near(script) if script.exists() else f"{_near(Path(sys.executable))} -m muniment"
 
 

@@ -104,8 +104,8 @@ class Ledger(Protocol):
         """An owner's switches and their version (``{}``, 0 if never set)."""
         ...
 
-    def switches(self, owners: Iterable[str]) -> list[dict[str, Any]]:
-        """The switches of several owners, those who never set any left out."""
+    def switches(self, owner: str) -> list[dict[str, Any]]:
+        """The switches of the tenant and of an owner; of those who never set any, none."""
         ...
 
     def save_settings(

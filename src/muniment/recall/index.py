@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
 from muniment.events.event import Event
@@ -39,13 +39,12 @@ class Doc:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Posting:
+class Posting(NamedTuple):
     """One term in one document."""
 
     term: str
     id: str
-    count: int
+    times: int
     length: int
 
 
@@ -61,9 +60,26 @@ class Index(Protocol):
         ...
 
     def find(
-        self, tenant: str, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
+        self,
+        tenant: str,
+        layer: Layer,
+        partitions: Sequence[str],
+        terms: Sequence[str],
+        ids: Iterable[str] | None = None,
     ) -> list[Posting]:
-        """Every posting of these terms in these partitions, and in no others."""
+        """Every posting of these terms (of these documents) in these partitions, no others."""
+        ...
+
+    def frequencies(
+        self, tenant: str, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
+    ) -> Mapping[str, int]:
+        """In how many documents of these partitions each term occurs."""
+        ...
+
+    def held(
+        self, tenant: str, layer: Layer, partitions: Sequence[str], ids: Iterable[str]
+    ) -> Mapping[str, int]:
+        """The lengths of those of these documents that the partitions hold."""
         ...
 
     def size(self, tenant: str, layer: Layer, partitions: Sequence[str]) -> tuple[int, int]:

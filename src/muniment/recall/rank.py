@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import combinations
 
 from muniment.ids import RecordId
 from muniment.recall.envelope import Envelope, envelope_of
@@ -101,7 +102,8 @@ def parts_of(
         "staleness": min(age_days / STALE_AFTER_DAYS, 1.0),
         "unsure": float(not record.sure),
     }
-    return {name: WEIGHTS[name] * value for name, value in raw.items() if value}
+    parts = {name: round(WEIGHTS[name] * value, 6) for name, value in raw.items()}
+    return {name: part for name, part in parts.items() if part}
 
 
 def rank(
@@ -139,24 +141,29 @@ def _mark_overridden(envelopes: list[Envelope]) -> list[Envelope]:
 def _mark_conflicts(envelopes: list[Envelope], catalogue: Catalogue) -> list[Envelope]:
     """Two values of one single-valued fact: the narrower leads and the wider is marked as
     overridden; where neither scope is narrower both stay and say so."""
-    out = list(envelopes)
-    for i, a in enumerate(out):
-        for j in range(i + 1, len(out)):
-            b = out[j]
-            if not _rivals(a, b, catalogue):
-                continue
-            narrow, wide = _narrower(a, b)
-            if narrow is None or wide is None:
-                out[i] = replace(out[i], conflicts_with=(*out[i].conflicts_with, b.id))
-                out[j] = replace(out[j], conflicts_with=(*out[j].conflicts_with, a.id))
-            elif wide.overridden_by is None:
-                k = i if wide.id == a.id else j
-                out[k] = replace(out[k], overridden_by=narrow.id)
-    return (
-        sorted(out, key=lambda e: e.overridden_by is not None and e.exception_of is None)
-        if any(e.overridden_by for e in out)
-        else out
-    )
+    out = {e.id: e for e in envelopes}
+    for a, b in _rival_pairs(envelopes, catalogue):
+        narrow, wide = _narrower(a, b)
+        if narrow is None or wide is None:
+            for one, other in ((a, b), (b, a)):
+                others = (*out[one.id].conflicts_with, other.id)
+                out[one.id] = replace(out[one.id], conflicts_with=others)
+        elif out[wide.id].overridden_by is None:
+            out[wide.id] = replace(out[wide.id], overridden_by=narrow.id)
+    return sorted(out.values(), key=lambda e: e.overridden_by is not None)
+
+
+def _rival_pairs(
+    envelopes: Sequence[Envelope], catalogue: Catalogue
+) -> Iterator[tuple[Envelope, Envelope]]:
+    by_predicate: dict[str, list[Envelope]] = {}
+    for e in envelopes:
+        if e.predicate is not None:
+            by_predicate.setdefault(e.predicate, []).append(e)
+    for group in by_predicate.values():
+        for a, b in combinations(group, 2):
+            if _rivals(a, b, catalogue):
+                yield a, b
 
 
 def _rivals(a: Envelope, b: Envelope, catalogue: Catalogue) -> bool:

@@ -11,7 +11,7 @@ from muniment.gate.unit import Unit
 from muniment.ids import EventId, RecordId
 from muniment.recall.envelope import Envelope, Recalled
 from muniment.recall.index import Doc, Index, Layer, owner_partition
-from muniment.recall.lexical import Match, search
+from muniment.recall.lexical import Match, Query, search
 from muniment.recall.rank import admissible, rank
 from muniment.recall.request import Request
 from muniment.records.facts import Catalogue
@@ -20,10 +20,10 @@ from muniment.records.table import Filter
 from muniment.scope import Principal, applicable_keys, permits
 from muniment.text import query_tokens
 
-CANDIDATES = 200  # lexical matches read back from the truth
+MATCHES_PER_RESULT = 8  # lexical matches considered for each result asked for
+MATCHES_MIN = 64
 
 _CURRENT = (Status.ACTIVE, Status.SCHEDULED)
-_LOADED_KINDS = (Kind.RULE, Kind.PREFERENCE)
 Fresh = Callable[[Unit], tuple[Mapping[str, Doc | None], tuple[str, ...]]]
 
 
@@ -47,17 +47,19 @@ def recall(
     if not request.records:
         turns, degraded = _turns(unit, index, principal, request, terms, waiting, degraded)
         return Recalled(tuple(turns), degraded)
-    found, degraded = _search(index, unit.tenant, Layer.RECORD, keys, terms, waiting, degraded)
-    matches = {m.id: m for m in found[:CANDIDATES]}
-    records = {r.id: r for r in unit.records.find(_loaded(keys))}
-    missing = [RecordId(i) for i in matches if i not in records]
-    records |= {r.id: r for r in unit.records.get(missing)}
+    query = Query(index, unit.tenant, Layer.RECORD, keys, waiting)
+    best = max(MATCHES_MIN, MATCHES_PER_RESULT * request.limit)
+    found, degraded = _search(query, terms, best, degraded)
+    matches = {m.id: m for m in found if m.strong}
+    records = {r.id: r for r in _loaded(unit, keys, request, catalogue)}
+    records |= {r.id: r for r in unit.records.get(RecordId(i) for i in matches if i not in records)}
+    applicable = frozenset(keys)
     shown = [
         r
         for r in records.values()
-        if verified(r, principal, keys) and admissible(r, request, principal, now)
+        if verified(r, principal, applicable) and admissible(r, request, principal, now)
     ]
-    shown += _generals(unit, shown, principal, keys, request, now)
+    shown += _generals(unit, shown, principal, applicable, request, now)
     cited = unit.ledger.use_counts(r.id for r in shown)
     ranked = rank(shown, matches, request, catalogue, now, cited)
     envelopes = _cut(ranked, request.limit)
@@ -67,20 +69,29 @@ def recall(
     return Recalled(tuple(envelopes), degraded, considered=len(records))
 
 
-def _loaded(keys: Sequence[str]) -> Filter:
-    return Filter(scope_keys=keys, statuses=_CURRENT, kinds=_LOADED_KINDS, muted=False)
+def _loaded(
+    unit: Unit, keys: Sequence[str], request: Request, catalogue: Catalogue
+) -> list[Record]:
+    """Every rule, and the preferences whose facet is the task's: loaded, never searched for."""
+    rules = Filter(scope_keys=keys, statuses=_CURRENT, kinds=[Kind.RULE], muted=False)
+    found = unit.records.find(rules)
+    fitting = [p.name for p in catalogue if p.facet in request.facets]
+    if fitting:
+        wishes = replace(rules, kinds=[Kind.PREFERENCE], predicates=fitting)
+        found += unit.records.find(wishes)
+    return found
 
 
-def verified(record: Record, principal: Principal, keys: Sequence[str]) -> bool:
+def verified(record: Record, principal: Principal, keys: frozenset[str]) -> bool:
     """Access once more, on the record itself."""
-    return record.scope.key in set(keys) and permits(principal, record.scope)
+    return record.scope.key in keys and permits(principal, record.scope)
 
 
 def _generals(
     unit: Unit,
     shown: Sequence[Record],
     principal: Principal,
-    keys: Sequence[str],
+    keys: frozenset[str],
     request: Request,
     now: datetime,
 ) -> list[Record]:
@@ -95,17 +106,11 @@ def _generals(
 
 
 def _search(
-    index: Index,
-    tenant: str,
-    layer: Layer,
-    partitions: Sequence[str],
-    terms: Sequence[str],
-    waiting: Mapping[str, Doc | None],
-    degraded: tuple[str, ...],
+    query: Query, terms: Sequence[str], best: int, degraded: tuple[str, ...]
 ) -> tuple[list[Match], tuple[str, ...]]:
     """Lexical matches; an index that is down is said so, never an empty result."""
     try:
-        return search(index, tenant, layer, partitions, terms, waiting), degraded
+        return search(query, terms, best), degraded
     except Exception:
         return [], (*degraded, "index_unavailable")
 
@@ -126,9 +131,10 @@ def _turns(
     degraded: tuple[str, ...],
 ) -> tuple[list[Envelope], tuple[str, ...]]:
     """The archive: turns of the principal's own threads, each with its address."""
-    partition = owner_partition(principal.user)
-    found, degraded = _search(index, unit.tenant, Layer.TURN, [partition], terms, waiting, degraded)
-    best = [m for m in found if m.strong][: request.limit * 4]
+    mine = [owner_partition(principal.user)]
+    query = Query(index, unit.tenant, Layer.TURN, mine, waiting)
+    found, degraded = _search(query, terms, max(MATCHES_MIN, request.limit * 4), degraded)
+    best = [m for m in found if m.strong]
     score = {m.id: m for m in best}
     out = []
     for event in unit.events.get(EventId(m.id) for m in best):

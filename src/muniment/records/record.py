@@ -41,7 +41,10 @@ class Origin(StrEnum):
     @property
     def trust(self) -> int:
         """4 (policy) down to 0 (a guess); what is derived takes the lowest of its roots."""
-        return 4 - list(Origin).index(self)
+        return _TRUST[self]
+
+
+_TRUST = {origin: 4 - place for place, origin in enumerate(Origin)}
 
 
 class Status(StrEnum):

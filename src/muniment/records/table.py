@@ -48,6 +48,7 @@ class Filter:
     statuses: Sequence[Status] | None = None
     kinds: Sequence[Kind] | None = None
     predicate: str | None = None
+    predicates: Sequence[str] | None = None
     condition_key: str | None = None
     tag: str | None = None
     muted: bool | None = None

@@ -19,6 +19,7 @@ class Backend(Protocol):
     """SQLite or PostgreSQL: only what differs between them."""
 
     dialect: str
+    driver_error: type[Exception]  # the root of what the driver itself raises
     read_only: bool
     engine: Engine
 

@@ -14,6 +14,7 @@ from muniment.gate.codec import candidate_from_dict, candidate_to_dict
 from muniment.gate.decision import Decision
 from muniment.ids import CandidateId, RecordId
 from muniment.store import schema as s
+from muniment.store.run import Prepared
 
 _C, _D = s.candidates.c, s.decisions.c
 _COUNTER = s.candidates.c["count"]  # `.count` is a method of every row and column set
@@ -32,7 +33,7 @@ _COUNT = select(func.count()).where(
     _C.source_key == bindparam("source"),
     _C.lapses_at > bindparam("now", type_=s.Instant()),
 )
-_INSERT, _DECIDE = insert(s.candidates), insert(s.decisions)
+_INSERT, _DECIDE = insert(s.candidates), Prepared(insert(s.decisions))
 _AGAIN = (
     update(s.candidates)
     .where(_C.tenant_id == _TENANT, _C.id == bindparam("candidate"))
@@ -129,8 +130,8 @@ class SqlCandidateTable:
         return [CandidateId(i) for i in ids]
 
     def decide(self, decision: Decision, policy_version: str) -> None:
-        self._conn.execute(
-            _DECIDE,
+        _DECIDE.run(
+            self._conn,
             {
                 "tenant_id": self._tenant,
                 "id": decision.id,

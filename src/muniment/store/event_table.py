@@ -14,8 +14,9 @@ from muniment.errors import NotFound
 from muniment.events.event import Event, EventKind
 from muniment.events.log import Thread
 from muniment.ids import EventId, ThreadId
-from muniment.scope import Channel, Scope
+from muniment.scope import Channel, stored_scope
 from muniment.store import schema as s
+from muniment.store.run import Prepared
 from muniment.store.sql import chunks, insert_ignore
 from muniment.trail.chain import GENESIS, Key, commitment, head_mac, link
 
@@ -23,8 +24,8 @@ SALT_BYTES = 16
 _E, _T = s.events.c, s.threads.c
 _TENANT: BindParameter[str] = bindparam("tenant")
 
-_THREAD = select(s.threads).where(_T.tenant_id == _TENANT, _T.id == bindparam("thread"))
-_ADVANCE = (
+_THREAD = Prepared(select(s.threads).where(_T.tenant_id == _TENANT, _T.id == bindparam("thread")))
+_ADVANCE = Prepared(
     update(s.threads)
     .where(_T.tenant_id == _TENANT, _T.id == bindparam("thread"))
     .values(
@@ -34,7 +35,7 @@ _ADVANCE = (
         key_id=bindparam("key"),
     )
 )
-_INSERT = insert(s.events)
+_INSERT = Prepared(insert(s.events))
 _JOINED = select(s.events, _T.scope.label("thread_scope")).select_from(
     s.events.join(s.threads, (_T.tenant_id == _E.tenant_id) & (_T.id == _E.thread_id))
 )
@@ -80,7 +81,7 @@ class SqlEventLog:
 
     def __init__(self, conn: Connection, tenant: str, key: Key | None, dialect: str) -> None:
         self._conn, self._tenant, self._key = conn, tenant, key
-        self._threads: dict[str, Row[Any]] = {}  # as read under this transaction's lock
+        self._threads: dict[str, Any] = {}  # as read under this transaction's lock
         self._open = insert_ignore(dialect, s.threads)
 
     def open_thread(self, thread: Thread) -> Thread:
@@ -106,11 +107,11 @@ class SqlEventLog:
         row = self._thread_row(thread_id)
         return None if row is None else self._thread_of(row)
 
-    def _thread_row(self, thread_id: str) -> Row[Any] | None:
+    def _thread_row(self, thread_id: str) -> Any | None:
         row = self._threads.get(thread_id)
         if row is None:
             params = {"tenant": self._tenant, "thread": thread_id}
-            row = self._conn.execute(_THREAD, params).first()
+            row = _THREAD.first(self._conn, params)
             if row is not None:
                 self._threads[thread_id] = row
         return row
@@ -129,11 +130,9 @@ class SqlEventLog:
             previous = row["tag"]
             rows.append(row)
             stored.append(event)
-        self._conn.execute(_INSERT, rows)
+        _INSERT.run(self._conn, *rows)
         mac = head_mac(key, "thread", thread_name(self._thread_of(head)), seq, previous)
-        self._conn.execute(
-            _ADVANCE, {**params, "to": seq, "tag": previous, "mac": mac, "key": key.id}
-        )
+        _ADVANCE.run(self._conn, {**params, "to": seq, "tag": previous, "mac": mac, "key": key.id})
         del self._threads[thread.id]
         return stored
 
@@ -211,11 +210,11 @@ class SqlEventLog:
         row["tag"] = link(key, "event", event_meta(self._tenant, row), row["commitment"], previous)
         return row
 
-    def _thread_of(self, row: Row[Any]) -> Thread:
+    def _thread_of(self, row: Any) -> Thread:
         return Thread(
             id=ThreadId(row.id),
             tenant=self._tenant,
-            scope=Scope.of(row.scope),
+            scope=stored_scope(tuple(row.scope.items())),
             owner=row.owner,
             created_at=row.created_at,
             length=row.length,
@@ -232,7 +231,7 @@ class SqlEventLog:
             said_at=row.said_at or row.recorded_at,
             recorded_at=row.recorded_at,
             text=p.get("text"),
-            scope=Scope.of(row.thread_scope),
+            scope=stored_scope(tuple(row.thread_scope.items())),
             channel=Channel(p.get("channel", "job")),
             attested=p.get("attested", False),
             user=row.user_id,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,7 @@ from sqlalchemy import (
     create_engine,
     delete,
     event,
+    func,
     insert,
     select,
     text,
@@ -91,6 +92,16 @@ _FIND = select(_P.term, _P.id, _P.count, _P.length).where(
     *_PLACE,
     _P.part.in_(bindparam("in_parts", expanding=True)),
     _P.term.in_(bindparam("terms", expanding=True)),
+)
+_FIND_OF = _FIND.where(_P.id.in_(bindparam("ids", expanding=True)))
+_COUNT = (
+    select(_P.term, func.count())
+    .where(
+        *_PLACE,
+        _P.part.in_(bindparam("in_parts", expanding=True)),
+        _P.term.in_(bindparam("terms", expanding=True)),
+    )
+    .group_by(_P.term)
 )
 _SIZE = select(_S.part, _S.docs, _S.length).where(
     _S.tenant_id == bindparam("tenant"),
@@ -177,24 +188,68 @@ class SqlIndex:
                 _remove(conn, tenant, layer, part)
 
     def find(
-        self, tenant: str, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
+        self,
+        tenant: str,
+        layer: Layer,
+        partitions: Sequence[str],
+        terms: Sequence[str],
+        ids: Iterable[str] | None = None,
     ) -> list[Posting]:
         with self._reading(tenant) as conn:
-            present = [p for p, _, _ in _sizes(conn, tenant, layer, partitions)]
-            params = {
-                "tenant": tenant,
-                "in_layer": layer.value,
-                "in_parts": present,
-                "terms": list(terms),
-            }
-            if not present:
+            params = self._asked(conn, tenant, layer, partitions, terms)
+            if params is None:
                 return []
-            return [Posting(*row) for row in conn.execute(_FIND, params)]
+            if ids is None:
+                rows = list(conn.execute(_FIND, params))
+            else:
+                parts_ = chunks(ids)
+                rows = [r for i in parts_ for r in conn.execute(_FIND_OF, params | {"ids": i})]
+        return [Posting(*row) for row in rows]
+
+    def frequencies(
+        self, tenant: str, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
+    ) -> Mapping[str, int]:
+        with self._reading(tenant) as conn:
+            params = self._asked(conn, tenant, layer, partitions, terms)
+            if params is None:
+                return {}
+            return {term: n for term, n in conn.execute(_COUNT, params)}
+
+    def held(
+        self, tenant: str, layer: Layer, partitions: Sequence[str], ids: Iterable[str]
+    ) -> Mapping[str, int]:
+        allowed = set(partitions)
+        out: dict[str, int] = {}
+        with self._reading(tenant) as conn:
+            for part in chunks(ids):
+                params = {"tenant": tenant, "in_layer": layer.value, "ids": part}
+                rows = conn.execute(_KNOWN, params)
+                out |= {r.id: r.length for r in rows if r.part in allowed}
+        return out
 
     def size(self, tenant: str, layer: Layer, partitions: Sequence[str]) -> tuple[int, int]:
         with self._reading(tenant) as conn:
             rows = _sizes(conn, tenant, layer, partitions)
         return sum(n for _, n, _ in rows), sum(length for _, _, length in rows)
+
+    def _asked(
+        self,
+        conn: Connection,
+        tenant: str,
+        layer: Layer,
+        partitions: Sequence[str],
+        terms: Sequence[str],
+    ) -> dict[str, Any] | None:
+        """Parameters for the partitions that hold anything; ``None`` if none does."""
+        present = [p for p, _, _ in _sizes(conn, tenant, layer, partitions)]
+        if not present or not terms:
+            return None
+        return {
+            "tenant": tenant,
+            "in_layer": layer.value,
+            "in_parts": present,
+            "terms": list(terms),
+        }
 
     def known(self, tenant: str) -> bool:
         with self._reading(tenant) as conn:

@@ -6,13 +6,24 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from muniment.errors import Conflict
 from muniment.ids import Ids, RecordId
 from muniment.records.table import Edge
 from muniment.store import schema as s
-from muniment.store.sql import chunks, insert_ignore, upsert
+from muniment.store.run import Prepared
+from muniment.store.sql import chunks, insert_ignore, prepared_insert, prepared_upsert, upsert
 
 _L, _B, _S, _I, _O, _U = (
     s.lineage.c,
@@ -23,15 +34,18 @@ _L, _B, _S, _I, _O, _U = (
     s.uses.c,
 )
 _TENANT: BindParameter[str] = bindparam("tenant")
-_DIGESTS: BindParameter[list[str]] = bindparam("digests", expanding=True)
-_BURIED = select(func.max(_B.at)).where(
-    _B.tenant_id == _TENANT, _B.digest.in_(_DIGESTS), _B.closed_at.is_(None)
+_BURIED = Prepared(
+    select(_B.at).where(
+        _B.tenant_id == _TENANT, _B.digest == bindparam("of_digest"), _B.closed_at.is_(None)
+    )
 )
 _SETTINGS = select(_S.data, _S.version).where(
     _S.tenant_id == _TENANT, _S.owner == bindparam("owner")
 )
-_SWITCHES = select(_S.data).where(
-    _S.tenant_id == _TENANT, _S.owner.in_(bindparam("owners", expanding=True))
+_SWITCHES = Prepared(
+    select(_S.data).where(
+        _S.tenant_id == _TENANT, or_(_S.owner == "", _S.owner == bindparam("owner"))
+    )
 )
 _REPLAY = select(s.idempotency).where(_I.tenant_id == _TENANT, _I.key == bindparam("key"))
 _WAITING = (
@@ -40,6 +54,7 @@ _WAITING = (
     .order_by(_O.id)
     .limit(bindparam("limit"))
 )
+_QUEUE = Prepared(insert(s.outbox))
 _DONE = delete(s.outbox).where(_O.tenant_id == _TENANT, _O.id.in_(bindparam("ids", expanding=True)))
 _CITED = (
     select(_U.record_id, func.count())
@@ -57,7 +72,7 @@ class SqlLineage:
 
     def __init__(self, conn: Connection, tenant: str, dialect: str) -> None:
         self._conn, self._tenant = conn, tenant
-        self._link = insert_ignore(dialect, s.lineage)
+        self._link = prepared_insert(dialect, s.lineage)
 
     def link(self, edges: Iterable[Edge]) -> None:
         rows = [
@@ -72,7 +87,7 @@ class SqlLineage:
             for e in edges
         ]
         if rows:
-            self._conn.execute(self._link, rows)
+            self._link.run(self._conn, *rows)
 
     def children(self, kind: str, ids: Iterable[str]) -> list[Edge]:
         return self._edges(_L.parent_kind == kind, _L.parent_id, ids)
@@ -123,9 +138,9 @@ class SqlTombstones:
             self._conn.execute(self._bury, rows)
 
     def at(self, digests: Iterable[str]) -> datetime | None:
-        params = {"tenant": self._tenant, "digests": list(digests)}
-        found: datetime | None = self._conn.execute(_BURIED, params).scalar()
-        return found
+        params = [{"tenant": self._tenant, "of_digest": d} for d in digests]
+        rows = [row for p in params if (row := _BURIED.first(self._conn, p)) is not None]
+        return max((row.at for row in rows), default=None)
 
     def close(self, digests: Iterable[str], at: datetime) -> None:
         self._conn.execute(
@@ -142,7 +157,7 @@ class SqlLedger:
         self._conn, self._tenant, self._ids = conn, tenant, ids
         self._use = insert_ignore(dialect, s.uses)
         self._answer = insert_ignore(dialect, s.idempotency)
-        self._due = upsert(dialect, s.tenant_work, "due_at")
+        self._due = prepared_upsert(dialect, s.tenant_work, "due_at")
         self._outbox: dict[tuple[str, str], datetime] = {}
 
     def settings(self, owner: str) -> tuple[dict[str, Any], int]:
@@ -150,9 +165,9 @@ class SqlLedger:
         row = self._conn.execute(_SETTINGS, params).first()
         return ({}, 0) if row is None else (row.data, row.version)
 
-    def switches(self, owners: Iterable[str]) -> list[dict[str, Any]]:
-        params = {"tenant": self._tenant, "owners": list(owners)}
-        return list(self._conn.execute(_SWITCHES, params).scalars())
+    def switches(self, owner: str) -> list[dict[str, Any]]:
+        rows = _SWITCHES.all(self._conn, {"tenant": self._tenant, "owner": owner})
+        return [row.data for row in rows]
 
     def save_settings(
         self, owner: str, data: Mapping[str, Any], version: int, at: datetime
@@ -214,8 +229,8 @@ class SqlLedger:
             }
             for (kind, target), at in self._outbox.items()
         ]
-        self._conn.execute(insert(s.outbox), rows)
-        self._conn.execute(self._due, {"tenant_id": self._tenant, "due_at": rows[-1]["at"]})
+        _QUEUE.run(self._conn, *rows)
+        self._due.run(self._conn, {"tenant_id": self._tenant, "due_at": rows[-1]["at"]})
         self._outbox = {}
 
     def waiting(self, limit: int) -> list[tuple[str, str, str]]:

@@ -40,6 +40,7 @@ class PostgresBackend:
         self.url = _driver_url(url)
         self.read_only = False
         self.engine = self._engine()
+        self.driver_error: type[Exception] = self.engine.dialect.dbapi.Error  # type: ignore[union-attr]
         self._refuse_bypassing_role()
 
     def _engine(self) -> Engine:

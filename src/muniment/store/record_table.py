@@ -32,16 +32,17 @@ from muniment.records.record import (
     Version,
 )
 from muniment.records.table import Filter, Keys, Place
-from muniment.scope import Scope
+from muniment.scope import stored_scope
 from muniment.store import schema as s
+from muniment.store.run import Prepared
 from muniment.store.sql import chunks
 
 _R, _V, _M = s.records.c, s.versions.c, s.transitions.c
 _TENANT: BindParameter[str] = bindparam("tenant")
 _IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
 
-_INSERT_RECORD, _INSERT_VERSION = insert(s.records), insert(s.versions)
-_INSERT_MOVE = insert(s.transitions)
+_INSERT_RECORD, _INSERT_VERSION = Prepared(insert(s.records)), Prepared(insert(s.versions))
+_INSERT_MOVE = Prepared(insert(s.transitions))
 _JOINED = select(
     s.records, _V.content, _V.value, _V.language, _V.tags, _V.origin.label("words_origin")
 ).select_from(
@@ -57,8 +58,10 @@ _AT = (
     _R.scope_key == bindparam("at_scope"),
     _R.condition_key == bindparam("at_condition"),
 )
-_TWINS = _JOINED.where(*_AT, _R.words_key == bindparam("words"), _R.status == Status.ACTIVE.value)
-_HOLDERS = _JOINED.where(*_AT, _R.predicate == bindparam("of_predicate"))
+_TWINS = Prepared(
+    _JOINED.where(*_AT, _R.words_key == bindparam("words"), _R.status == Status.ACTIVE.value)
+)
+_HOLDERS = Prepared(_JOINED.where(*_AT, _R.predicate == bindparam("of_predicate")))
 _EVIDENCE = select(s.lineage.c.child_id, s.lineage.c.parent_id).where(
     s.lineage.c.tenant_id == _TENANT,
     s.lineage.c.child_kind == "record",
@@ -104,9 +107,9 @@ class SqlRecordTable:
         self._conn, self._tenant = conn, tenant
 
     def insert(self, record: Record, keys: Keys, cause: str) -> None:
-        self._conn.execute(_INSERT_RECORD, _record_row(record, keys))
-        self._conn.execute(_INSERT_VERSION, _version_row(record, record.created_at))
-        self._conn.execute(_INSERT_MOVE, _move_row(record, 1, cause, record.created_at))
+        _INSERT_RECORD.run(self._conn, _record_row(record, keys))
+        _INSERT_VERSION.run(self._conn, _version_row(record, record.created_at))
+        _INSERT_MOVE.run(self._conn, _move_row(record, 1, cause, record.created_at))
 
     def get(self, ids: Iterable[RecordId]) -> list[Record]:
         wanted = list(ids)
@@ -128,9 +131,9 @@ class SqlRecordTable:
             "at_condition": place.condition_key,
         }
         if predicate is not None:
-            rows = self._conn.execute(_HOLDERS, params | {"of_predicate": predicate})
+            rows = _HOLDERS.all(self._conn, params | {"of_predicate": predicate})
         else:
-            rows = self._conn.execute(_TWINS, params | {"words": keys.words})
+            rows = _TWINS.all(self._conn, params | {"words": keys.words})
         return sorted((_record_of(row, ()) for row in rows), key=lambda r: r.id)
 
     def find(self, where: Filter) -> list[Record]:
@@ -147,6 +150,7 @@ class SqlRecordTable:
             (_R.scope_key, where.scope_keys),
             (_R.status, where.statuses),
             (_R.kind, where.kinds),
+            (_R.predicate, where.predicates),
             (_R.id, where.ids),
         ):
             if values is not None:
@@ -181,7 +185,7 @@ class SqlRecordTable:
             raise Conflict(
                 "record.stale_version", "the record has changed; read it again, then decide"
             )
-        self._conn.execute(_INSERT_VERSION, _version_row(record, record.updated_at))
+        _INSERT_VERSION.run(self._conn, _version_row(record, record.updated_at))
 
     def move(self, record: Record, cause: str, at: datetime) -> None:
         params = {"tenant": self._tenant, "record": record.id}
@@ -198,7 +202,7 @@ class SqlRecordTable:
             },
         )
         seq = self._conn.execute(_NEXT_MOVE, params).scalar_one()
-        self._conn.execute(_INSERT_MOVE, _move_row(record, seq, cause, at))
+        _INSERT_MOVE.run(self._conn, _move_row(record, seq, cause, at))
 
     def reword(self, record: Record, versions: Sequence[Version]) -> None:
         mine = (_R.tenant_id == self._tenant, _R.id == record.id)
@@ -247,6 +251,9 @@ class SqlRecordTable:
                 if table is not s.records:
                     self._conn.execute(query)
         return count
+
+
+_ALWAYS = Condition()
 
 
 def _record_row(r: Record, keys: Keys) -> dict[str, Any]:
@@ -321,12 +328,12 @@ def _move_row(r: Record, seq: int, cause: str, at: datetime) -> dict[str, Any]:
     }
 
 
-def _record_of(row: Row[Any], evidence: tuple[EventId, ...]) -> Record:
+def _record_of(row: Any, evidence: tuple[EventId, ...]) -> Record:
     return Record(
         id=RecordId(row.id),
         tenant=row.tenant_id,
         subject=row.subject,
-        scope=Scope.of(row.scope),
+        scope=stored_scope(tuple(row.scope.items())),
         namespace=row.namespace,
         kind=Kind(row.kind),
         content=row.content,
@@ -337,7 +344,7 @@ def _record_of(row: Row[Any], evidence: tuple[EventId, ...]) -> Record:
         updated_at=row.updated_at,
         predicate=row.predicate,
         value=row.value,
-        condition=Condition.of(row.condition),
+        condition=Condition.of(row.condition) if row.condition else _ALWAYS,
         sure=row.sure,
         status=Status(row.status),
         muted=row.muted,

@@ -54,7 +54,13 @@ class Json(TypeDecorator[Any]):
         return None if value is None else canonical_json(value)
 
     def process_result_value(self, value: str | None, dialect: Any) -> Any:
-        return None if value is None else json.loads(value)
+        if value is None:
+            return None
+        empty = _EMPTY.get(value)  # most stored objects and lists are
+        return empty() if empty is not None else json.loads(value)
+
+
+_EMPTY: dict[str, Any] = {"{}": dict, "[]": list}
 
 
 def canonical_json(value: Any) -> str:

@@ -11,6 +11,8 @@ from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 
+from muniment.store.run import Prepared
+
 T = TypeVar("T")
 CHUNK = 500  # ids per IN list
 
@@ -38,3 +40,15 @@ def upsert(dialect: str, table: Table, *changed: str) -> Insert:
         index_elements=list(table.primary_key.columns),
         set_={name: make.excluded[name] for name in changed},
     )
+
+
+@cache
+def prepared_insert(dialect: str, table: Table) -> Prepared:
+    """`insert_ignore` for the hot path."""
+    return Prepared(insert_ignore(dialect, table))
+
+
+@cache
+def prepared_upsert(dialect: str, table: Table, *changed: str) -> Prepared:
+    """`upsert` for the hot path."""
+    return Prepared(upsert(dialect, table, *changed))

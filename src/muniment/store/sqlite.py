@@ -37,6 +37,7 @@ class SqliteBackend:
     """
 
     dialect = "sqlite"
+    driver_error: type[Exception] = sqlite3.Error
 
     def __init__(self, path: Path | None, *, creator: Creator | None = None) -> None:
         self.path = path

@@ -49,6 +49,13 @@ class Store:
     def __init__(self, backend: Backend, keys: KeyStore, ids: Ids, now: datetime) -> None:
         self.backend, self._keys, self._ids = backend, keys, ids
         self._closed = False
+        self._errors = (
+            DBAPIError,
+            StatementError,
+            PoolTimeout,
+            InvalidRequestError,
+            backend.driver_error,
+        )
         try:
             prepare(backend)
             self.key, self.read_only_reason = self._take_key(now)
@@ -131,7 +138,7 @@ class Store:
                 result = work(unit)
                 unit.flush()
                 return result
-        except (DBAPIError, StatementError, PoolTimeout, InvalidRequestError) as error:
+        except self._errors as error:
             raise self._translated(error) from error
 
     def read(self, tenant: str, work: Callable[[SqlUnit], T]) -> T:
@@ -140,7 +147,7 @@ class Store:
         try:
             with self.backend.reading(tenant) as conn:
                 return work(SqlUnit(conn, tenant, self.key, self._ids))
-        except (DBAPIError, StatementError, PoolTimeout, InvalidRequestError) as error:
+        except self._errors as error:
             translated = self._translated(error)
             if isinstance(translated, RaceLost):
                 translated = Unavailable("store.busy", "the snapshot was lost; try again")

@@ -10,18 +10,19 @@ from sqlalchemy import Connection, Text, bindparam, cast, insert, select, update
 
 from muniment.clock import micros
 from muniment.store import schema as s
+from muniment.store.run import Prepared
 from muniment.store.sql import insert_ignore
 from muniment.trail.chain import GENESIS, Key, head_mac, link
 from muniment.trail.entry import Entry
 
 _A, _H = s.trail.c, s.trail_heads.c
-_HEAD = (
+_HEAD = Prepared(
     select(_H.seq, _H.tag)
     .where(_H.tenant_id == bindparam("tenant"), _H.lane == bindparam("lane_"))
     .with_for_update()
 )
-_INSERT = insert(s.trail)
-_ADVANCE = (
+_INSERT = Prepared(insert(s.trail))
+_ADVANCE = Prepared(
     update(s.trail_heads)
     .where(_H.tenant_id == bindparam("tenant"), _H.lane == bindparam("lane_"))
     .values(
@@ -82,9 +83,9 @@ class SqlTrail:
             content = s.canonical_json(row["entry"]).encode()
             previous = link(key, "trail", entry_meta(self._tenant, row), content, previous)
             rows.append({**row, "tag": previous})
-        self._conn.execute(_INSERT, rows)
-        self._conn.execute(
-            _ADVANCE,
+        _INSERT.run(self._conn, *rows)
+        _ADVANCE.run(
+            self._conn,
             {
                 "tenant": self._tenant,
                 "lane_": lane,
@@ -105,7 +106,7 @@ class SqlTrail:
 
     def _head(self, key: Key, lane: str) -> tuple[int, bytes]:
         params = {"tenant": self._tenant, "lane_": lane}
-        row = self._conn.execute(_HEAD, params).first()
+        row = _HEAD.first(self._conn, params)
         if row is None:
             self._conn.execute(
                 self._open,
@@ -118,7 +119,8 @@ class SqlTrail:
                     "key_id": key.id,
                 },
             )
-            row = self._conn.execute(_HEAD, params).one()
+            row = _HEAD.first(self._conn, params)
+            assert row is not None
         return row.seq, row.tag
 
 

@@ -145,9 +145,8 @@ def rebuild(core: Core, tenant: str) -> int:
 
 def switches_of(unit: Unit, principal: Principal) -> Switches:
     """What the tenant and the user have switched off."""
-    owners = [""] if principal.subject is None else ["", principal.subject]
     joined = Switches()
-    for data in unit.ledger.switches(owners):
+    for data in unit.ledger.switches(principal.subject or ""):
         joined = joined.joined(_switches(data))
     return joined
 
