@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
-from muniment import NotAllowed, NotFound
+from muniment import InvalidInput, NotAllowed, NotFound
 from tests.contract.kit import DAY, WEB, Desk
 
 PLACE = {"user": "lin", "project": "web"}
@@ -203,8 +205,9 @@ def test_why_leads_to_the_very_words(desk: Desk) -> None:
 
 def test_a_reader_without_the_thread_sees_only_the_quoted_span(desk: Desk) -> None:
     """A colleague reads the project fact and its sentence, not the rest of the message."""
-    made = desk.remember("My private worry is MARKER. This project uses npm.")
-    assert made.candidate.value == "npm"
+    event = desk.say("The weather is MARKER today. This project uses npm.")
+    decisions = desk.memory.remember(event=event, principal=desk.who(channel="runtime"))
+    [made] = [d for d in decisions if d.candidate.value == "npm"]
     bob = desk.who("bob")
     told = desk.memory.why(made.record_id, principal=bob)
     assert "npm" in told.quotes[0]["text"]
@@ -247,11 +250,13 @@ def test_a_kind_can_be_switched_off(desk: Desk) -> None:
 
 def test_somebody_without_a_user_is_not_the_user_called_none(desk: Desk) -> None:
     """Their switches and profile are their own."""
-    desk.memory.settings(pause=True, principal=desk.who(None))
-    assert desk.memory.settings(principal=desk.who(None))["pause_writes"] is True
+    with contextlib.suppress(InvalidInput):  # there is nobody whose switch it could be
+        desk.memory.settings(pause=True, principal=desk.who(None))
     assert desk.memory.settings(principal=desk.who("None"))["pause_writes"] is False
     assert desk.remember("I prefer short answers.", user="None").action == "activate"
-    assert desk.memory.profile(principal=desk.who(None))["fields"] == {}
+    with contextlib.suppress(InvalidInput):
+        assert desk.memory.profile(principal=desk.who(None))["fields"] == {}
+    assert desk.memory.profile(principal=desk.who("None"))["fields"] != {}, "positive control"
 
 
 def test_conflicting_scopes_are_both_shown_and_marked(desk: Desk) -> None:

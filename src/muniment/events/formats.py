@@ -125,11 +125,12 @@ def _locomo(row: Mapping[str, Any], size: int, number: int) -> Iterator[Batch]:
     sessions = sorted(
         (k for k in talk if re.fullmatch(r"session_\d+", k)), key=lambda k: int(k[8:])
     )
+    turns: list[Message] = []
     for session in sessions:
         at = _locomo_time(talk.get(f"{session}_date_time", ""), number)
-        turns = [_locomo_turn(t, at, talk) for t in talk[session]]
-        for start in range(0, len(turns), size):
-            yield Batch(f"locomo:{name}", tuple(turns[start : start + size]), number)
+        turns += [_locomo_turn(t, at, talk) for t in talk[session]]
+    for start in range(0, len(turns), size):
+        yield Batch(f"locomo:{name}", tuple(turns[start : start + size]), number)
 
 
 def _locomo_turn(turn: Mapping[str, Any], at: datetime, talk: Mapping[str, Any]) -> Message:

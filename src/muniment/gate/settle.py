@@ -28,7 +28,7 @@ from muniment.gate.unit import Unit
 from muniment.ids import CandidateId, DecisionId, Ids, RecordId
 from muniment.records.facts import Predicate
 from muniment.records.record import Kind, Namespace, Record, Status
-from muniment.records.table import Edge, Filter, Place
+from muniment.records.table import Edge, Filter, Keys, Place
 from muniment.scope import Principal
 from muniment.text import tokens
 from muniment.trail.entry import Entry, actor_of
@@ -62,7 +62,8 @@ def settle(
     """
     predicate = work.policy.catalogue.get(candidate.predicate)
     candidate = placed(candidate, evidence, predicate)
-    current = _read_current(work, candidate, predicate, sibling)
+    keys = keys_of(work.unit, candidate, predicate)
+    current = _read_current(work, candidate, keys, predicate, sibling)
     verdict = decide(
         candidate,
         evidence,
@@ -76,7 +77,9 @@ def settle(
         waiting = work.unit.candidates.count_from(source_key(evidence), work.now)
         verdict = limited(verdict, waiting, work.policy)
     candidate_id = held.id if held else CandidateId(work.ids.new("cand"))
-    decision = _carry_out(work, candidate, evidence, verdict, current, candidate_id, predicate)
+    decision = _carry_out(
+        work, candidate, evidence, verdict, current, candidate_id, predicate, keys
+    )
     if held is not None and decision.action is not Action.HOLD:
         work.unit.candidates.close(held.id, CandidateStatus.DECIDED)
     work.unit.candidates.decide(decision, work.policy.version)
@@ -107,16 +110,17 @@ def placed(c: Candidate, evidence: Sequence[Event], predicate: Predicate | None)
 def _read_current(
     work: Settling,
     c: Candidate,
+    keys: Keys,
     predicate: Predicate | None,
     sibling: RecordId | None,
 ) -> Current:
     unit = work.unit
     place = Place(c.subject, c.scope.key, c.condition.key)
     name = predicate.name if predicate else None
-    near = unit.records.bearing(place, keys_of(unit, c, predicate), name)
+    near = unit.records.bearing(place, keys, name)
     if standing.due(near, work.now):
         standing.bring_up_to_date(unit, near, work.now)
-        near = unit.records.bearing(place, keys_of(unit, c, predicate), name)
+        near = unit.records.bearing(place, keys, name)
     live = [r for r in near if r.status not in (Status.DELETED, Status.ERASED)]
     active = [r for r in live if r.status is Status.ACTIVE]
     return Current(
@@ -185,6 +189,7 @@ def _carry_out(
     current: Current,
     candidate_id: CandidateId,
     predicate: Predicate | None,
+    keys: Keys,
 ) -> Decision:
     decision = Decision(
         id=DecisionId(work.ids.new("dec")),
@@ -205,7 +210,7 @@ def _carry_out(
     decision = replace(decision, candidate_id=candidate_id)
     if verdict.reconcile is Reconcile.MERGE:
         return _merge(work, decision, evidence, verdict)
-    return _insert(work, decision, evidence, verdict, current, predicate)
+    return _insert(work, decision, evidence, verdict, current, predicate, keys)
 
 
 def _hold(
@@ -276,11 +281,12 @@ def _insert(
     verdict: Verdict,
     current: Current,
     predicate: Predicate | None,
+    keys: Keys,
 ) -> Decision:
     unit = work.unit
     record = _record(work, decision, evidence, verdict, predicate)
     _make_room(work, record, verdict, current)
-    unit.records.insert(record, keys_of(unit, record, predicate), decision.id)
+    unit.records.insert(record, keys, decision.id)
     edges = [Edge("event", e, "record", record.id, "evidence") for e in record.evidence]
     if decision.candidate_id is not None:
         edges.append(Edge("candidate", decision.candidate_id, "record", record.id))

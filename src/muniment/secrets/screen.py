@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from muniment.secrets.findings import Finding, Grade
-from muniment.secrets.rules import BLOCK_KINDS, RULES, Rule
+from muniment.secrets.rules import BLOCK_KINDS, RULES
 from muniment.secrets.view import View, view_of
 
 Digest = Callable[[str], str]
@@ -78,16 +78,28 @@ def _blocked(view: View) -> tuple[list[_Spotted], View]:
 
 def _spot(view: View, grade: Grade) -> list[_Spotted]:
     lowered = view.text.lower()
+    rows = {row for anchor, row in _ANCHORED[grade] if anchor in lowered}
     return [
         (start, end, row)
-        for row, rule in enumerate(RULES)
-        if rule.grade is grade and _may_match(rule, lowered)
-        for start, end in rule.find(view.text, lowered)
+        for row in sorted(rows.union(_ALWAYS[grade]))
+        for start, end in RULES[row].find(view.text, lowered)
     ]
 
 
-def _may_match(rule: Rule, lowered: str) -> bool:
-    return not rule.anchors or any(anchor in lowered for anchor in rule.anchors)
+# Flat, so that the pass over every text is one comprehension.
+_ANCHORED = {
+    grade: tuple(
+        (anchor, row)
+        for row, rule in enumerate(RULES)
+        if rule.grade is grade
+        for anchor in rule.anchors
+    )
+    for grade in Grade
+}
+_ALWAYS = {
+    grade: tuple(r for r, rule in enumerate(RULES) if rule.grade is grade and not rule.anchors)
+    for grade in Grade
+}
 
 
 def _union(spotted: Iterable[_Spotted]) -> list[_Spotted]:

@@ -13,7 +13,6 @@ whole store back does not (a witness outside the store would be needed: a stated
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from dataclasses import dataclass
@@ -32,11 +31,10 @@ class Key:
 
     def mac(self, domain: str, *parts: bytes) -> bytes:
         """HMAC-SHA-256 over length-prefixed parts, so that no two inputs coincide."""
-        h = hmac.new(self.secret, domain.encode(), hashlib.sha256)
+        framed = [domain.encode(), b"\0"]
         for part in parts:
-            h.update(len(part).to_bytes(8, "big"))
-            h.update(part)
-        return h.digest()
+            framed += (len(part).to_bytes(8, "big"), part)
+        return hmac.digest(self.secret, b"".join(framed), "sha256")
 
     def digest(self, domain: str, *parts: str) -> str:
         """A keyed digest as 32 hex digits: equal for equal input, useless without the key."""
@@ -50,7 +48,7 @@ class Key:
 
 def commitment(salt: bytes, payload: str) -> bytes:
     """Binds a payload without revealing it."""
-    return hmac.new(salt, payload.encode("utf-8"), hashlib.sha256).digest()
+    return hmac.digest(salt, payload.encode("utf-8"), "sha256")
 
 
 def link(key: Key, chain: str, meta: list[Any], commit: bytes, previous: bytes) -> bytes:

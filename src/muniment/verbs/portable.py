@@ -78,7 +78,7 @@ def import_file(
     progress: Progress | None,
 ) -> Imported:
     """Append every message of the file.  Batches commit one by one: what is in stays in, and a
-    second run finds it there."""
+    second run finds it there.  Indexing is left to whoever asks first, or to `tidy`."""
     who = importing(principal)
     total = os.stat(path).st_size if path.exists() else 0
     done = Imported()
@@ -105,7 +105,6 @@ def import_file(
         done = replace(done, appended=done.appended + new, known=done.known + len(events) - new)
         if progress is not None:
             progress(seen, max(total, seen))
-    core.catch_up(principal.tenant)
     return replace(done, threads=len(threads))
 
 
