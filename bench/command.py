@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -80,7 +81,9 @@ def _attempt(
         rows += measured(places, figure, store, quick=quick)
     except WorkNotDone as error:
         failed.append(f"{figure.name} on {store}: {error}")
-        _say(failed[-1])
+    except Exception as error:  # one figure less is no reason to lose the others
+        traceback.print_exc()
+        failed.append(f"{figure.name} on {store}: {type(error).__name__}: {error}")
 
 
 def measured(places: Places, figure: Figure, store: str, *, quick: bool) -> list[Row]:

@@ -103,24 +103,31 @@ def test_propose_takes_options_and_a_file(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_relayed_answer_confirms(cli: Cli) -> None:
-    """The runtime relays the user's event; a stale digest is a conflict."""
+    """The runtime relays the user's event, never its own opinion; a stale digest is a conflict."""
     cli("remember", GUESS, "--by", "assistant", "--thread", "A")
     [held] = cli("--json", "review").data["waiting"]
+    shown = (held["candidate"], "--digest", held["digest"])
     stale = cli("confirm", held["candidate"], "--digest", "0" * 32)
-    assert (stale.code, "stale_digest" in stale.err) == (5, True)
-    bare = cli("confirm", held["candidate"], "--digest", held["digest"])
-    assert (bare.code, bare.out) == (4, "")
+    assert (stale.code, "candidate.stale_digest" in stale.err) == (5, True)
+    bare = cli("confirm", *shown)
+    assert (bare.code, "confirm.needs_answer" in bare.err) == (4, True)
+    metadata = json.dumps({"candidate": held["candidate"], "digest": held["digest"]})
+    said = ("对，确认。", "--thread", "A", "--metadata", metadata)
+    answer = cli("--json", "append", *said).data["id"]
+    assert "origin.confirmed" in cli("confirm", *shown, "--answer", answer).out
+    assert "Nothing waits for you." in cli("review").out
 
 
 def test_reject_and_edit_what_waits(cli: Cli) -> None:
     """An edit changes the digest; a rejected guess does not come back."""
     cli("remember", GUESS, "--by", "assistant")
     [held] = cli("--json", "review").data["waiting"]
-    edited = cli("--json", "revise", held["candidate"], "--content", "你喜欢用中文写提交信息")
-    assert edited.code in (0, 4)
-    [held] = cli("--json", "review").data["waiting"]
-    gone = cli("--json", "reject", held["candidate"], "--digest", held["digest"])
-    assert gone.code in (0, 4)
+    edited = cli("--json", "revise", held["candidate"], "--content", "你喜欢用中文写提交信息").data
+    assert edited["digest"] != held["digest"]
+    assert cli("reject", held["candidate"], "--digest", held["digest"]).code == 5
+    gone = cli("--json", "reject", held["candidate"], "--digest", edited["digest"]).data
+    assert gone == {"candidate": held["candidate"], "status": "rejected"}
+    assert cli("--json", "review").data["waiting"] == []
 
 
 def test_a_record_is_looked_at_from_every_side(cli: Cli) -> None:

@@ -84,13 +84,13 @@ def admin_dsn(admin_url: str, app_url: str) -> str:
 
 
 TABLES = (
-    "candidates decisions events idempotency lineage outbox records settings threads tombstones "
+    "candidates decisions events idempotency lineage records settings threads tombstones "
     "trail trail_heads transitions uses versions erasures"
 ).split()
 
 
 def dump(memory: Memory, tenant: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of the tenant, reads' own lanes left out."""
+    """Every row of the tenant; not the lanes of reads, and not the index's outbox."""
     backend = memory._core.store.backend
     out: dict[str, list[tuple[Any, ...]]] = {}
     with backend.reading(tenant) as conn:

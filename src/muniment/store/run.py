@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Select
+from sqlalchemy import Connection, Float, Select
 from sqlalchemy.engine import Dialect
 
 Params = Mapping[str, Any]
@@ -73,10 +73,10 @@ class _Compiled:
         self._fixed = {k: v for k, v in compiled.params.items() if v is not None}
         self._binders: dict[str, Callable[[Any], Any]] = {
             name: processor
-            for name, bind in compiled.binds.items()
+            for bind, name in compiled.bind_names.items()
             if (processor := self._processor(bind.type)) is not None
         }
-        self._names = list(self._positional or compiled.binds)
+        self._names = list(self._positional or compiled.bind_names.values())
 
     def _processor(self, type_: Any) -> Callable[[Any], Any] | None:
         found: Callable[[Any], Any] | None = type_.dialect_impl(self._dialect).bind_processor(
@@ -105,6 +105,8 @@ class _Compiled:
         readers: list[tuple[int, Callable[[Any], Any]]] = []
         for position, column in enumerate(columns):
             implementation = column.type.dialect_impl(self._dialect)
+            if isinstance(implementation, Float):
+                continue  # drivers return floats; psycopg's reader would ask for a column type
             reader = implementation.result_processor(self._dialect, None)
             if reader is not None:
                 readers.append((position, reader))

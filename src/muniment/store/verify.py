@@ -231,7 +231,7 @@ class Walk:
 
     def _rows(self, table: Table, which: Any) -> Iterator[Any]:
         """A chain in order, in batches, its JSON as the text it is."""
-        last = -(2**62)
+        last = -(2**31)  # the least value of the column on PostgreSQL
         mine = (table.c.tenant_id == self._tenant, which)
         while True:
             query = _raw(table).where(*mine, table.c.seq > last)
