@@ -96,7 +96,7 @@ def _answers(statement: Statement, contents: Sequence[str]) -> bool:
 
 
 def _reads_in_trail(memory: Memory) -> int:
-    core = memory._core
+    core = memory._parts
     core.lane.flush()
     entries = core.read(WHO, lambda unit: unit.trail.read(lane=core.lane.name, limit=100_000))
     return sum(len(entry.details["reads"]) for entry in entries)
@@ -135,7 +135,7 @@ def audit(place: Place, readers: int, reads: int, rounds: int, records: int) -> 
     """
     filled = crowd(place, records, 0)
     memory = place.open(filled.url)
-    core = memory._core
+    core = memory._parts
     real, null = _Side(core.lane), _Side(NullLane())
     sides = [real, null]
     asked = [s.question for s in filled.own]
@@ -186,5 +186,5 @@ def _round(
     began = time.perf_counter()
     for future in futures:
         future.result()
-    memory._core.lane.flush()
+    memory._parts.lane.flush()
     return time.perf_counter() - began

@@ -35,9 +35,9 @@ from muniment.store.connect import connect
 from muniment.store.verify import Verification
 from muniment.trail.lane import ReadLane
 from muniment.verbs import forgetting, keeping, portable, reading, uses, writing
-from muniment.verbs.core import Core, write_lane
 from muniment.verbs.forgetting import Forgotten
 from muniment.verbs.keeping import Progress
+from muniment.verbs.parts import Parts, write_lane
 from muniment.verbs.paths import path_of
 from muniment.verbs.portable import Exported, Imported
 from muniment.verbs.reading import Why
@@ -50,8 +50,8 @@ class Memory:
     of `muniment.errors`; a refusal by the gate is a `Decision` with reasons, not an error.
     """
 
-    def __init__(self, core: Core, principal: Principal) -> None:
-        self._core, self.principal = core, principal
+    def __init__(self, parts: Parts, principal: Principal) -> None:
+        self._parts, self.principal = parts, principal
 
     # ------------------------------------------------------------ evidence
 
@@ -64,8 +64,8 @@ class Memory:
     ) -> Thread:
         """Open (or reopen) a thread of one's own; its scope is fixed when it is first opened."""
         who, where, name = self._who(principal), _scope(scope), _label(label)
-        return self._core.write(
-            who, lambda u: writing.open_thread(self._core, u, who, name, where), adds=0
+        return self._parts.write(
+            who, lambda u: writing.open_thread(self._parts, u, who, name, where), adds=0
         )
 
     def append(
@@ -99,7 +99,7 @@ class Memory:
             raise InvalidInput("messages.invalid", "messages: a list of messages")
         checked = [Message.of(m) for m in messages]
         return writing.append(
-            self._core,
+            self._parts,
             self._who(principal),
             checked,
             thread=_label(thread),
@@ -122,7 +122,7 @@ class Memory:
         """
         who = self._who(principal)
         return portable.import_file(
-            self._core, who, path_of(path), scope=_scope(scope), attest=attest, progress=progress
+            self._parts, who, path_of(path), scope=_scope(scope), attest=attest, progress=progress
         )
 
     # ------------------------------------------------------------ writing
@@ -146,7 +146,7 @@ class Memory:
         """
         message = None if text is None else Message.of({"by": by, "text": text, **fields})
         return writing.remember(
-            self._core,
+            self._parts,
             self._who(principal),
             event=None if event is None else str(getattr(event, "id", event)),
             message=message,
@@ -166,11 +166,11 @@ class Memory:
         """Put a candidate of one's own through the gate.  It names its evidence; its origin
         follows from channel and evidence and cannot be passed."""
         who = self._who(principal)
-        return writing.propose(self._core, who, proposal, scope=_scope(scope), key=key)
+        return writing.propose(self._parts, who, proposal, scope=_scope(scope), key=key)
 
     def review(self, *, limit: int = 100, principal: object = None) -> list[Held]:
         """The candidates that wait for this principal, oldest first."""
-        return writing.review(self._core, self._who(principal), limit=limit)
+        return writing.review(self._parts, self._who(principal), limit=limit)
 
     def confirm(
         self,
@@ -186,11 +186,11 @@ class Memory:
         A person does; the runtime relays one's ``answer`` (an event id); an agent never may.
         """
         who = self._who(principal)
-        return writing.confirm(self._core, who, candidate, digest=digest, answer=answer, key=key)
+        return writing.confirm(self._parts, who, candidate, digest=digest, answer=answer, key=key)
 
     def reject(self, candidate: str, *, digest: str | None, principal: object = None) -> Held:
         """Reject a waiting candidate; it does not come back until the user says it anew."""
-        return writing.reject(self._core, self._who(principal), candidate, digest=digest)
+        return writing.reject(self._parts, self._who(principal), candidate, digest=digest)
 
     def revise(
         self,
@@ -205,7 +205,7 @@ class Memory:
     ) -> Record:
         """A new version of a record, if it is still at ``if_version``."""
         return writing.revise(
-            self._core,
+            self._parts,
             self._who(principal),
             record,
             if_version=if_version,
@@ -217,7 +217,7 @@ class Memory:
 
     def revise_candidate(self, candidate: str, *, principal: object = None, **changes: Any) -> Held:
         """Edit a waiting candidate before it is confirmed; its digest changes."""
-        return writing.revise_candidate(self._core, self._who(principal), candidate, changes)
+        return writing.revise_candidate(self._parts, self._who(principal), candidate, changes)
 
     # ------------------------------------------------------------ reading
 
@@ -241,7 +241,7 @@ class Memory:
         """
         who = self._who(principal)
         request = reading.request_of(
-            self._core,
+            self._parts,
             who,
             text,
             scope=scope,
@@ -253,7 +253,7 @@ class Memory:
             limit=limit,
             neighbours=neighbours,
         )
-        return reading.recall(self._core, who, request)
+        return reading.recall(self._parts, who, request)
 
     def context(
         self,
@@ -273,7 +273,7 @@ class Memory:
         of what is in it and what is not."""
         who = self._who(principal)
         request = reading.request_of(
-            self._core,
+            self._parts,
             who,
             text,
             scope=scope,
@@ -283,7 +283,7 @@ class Memory:
             limit=limit,
         )
         return reading.context(
-            self._core, who, request, budget_tokens=budget_tokens, window=window, tongue=language
+            self._parts, who, request, budget_tokens=budget_tokens, window=window, tongue=language
         )
 
     def turn(
@@ -308,14 +308,14 @@ class Memory:
             scope=_scope(scope),
             asked={"stage": stage, "entities": entities, "budget_tokens": budget_tokens},
         )
-        turn_id = self._core.ids.new("turn")
+        turn_id = self._parts.ids.new("turn")
         return Turn(host, message, turn_id=turn_id, window=window, fields=fields)
 
     def used(
         self, turn: str, use: str, records: Sequence[str], *, principal: object = None
     ) -> None:
         """Record that a turn was ``offered``, ``injected``, ``cited`` or ``corrected`` these."""
-        uses.used(self._core, self._who(principal), turn, use, records)
+        uses.used(self._parts, self._who(principal), turn, use, records)
 
     def list(
         self,
@@ -329,11 +329,11 @@ class Memory:
         muted, and parts of the scope); deleted ones never, superseded ones too."""
         who = self._who(principal)
         exact: Mapping[str, Any] = {} if where is None else where
-        return reading.list_records(self._core, who, where=exact, limit=limit, after=after)
+        return reading.list_records(self._parts, who, where=exact, limit=limit, after=after)
 
     def show(self, what: str, *, principal: object = None) -> Record | Event:
         """A record, or an event of one's own threads, by id."""
-        return reading.show(self._core, self._who(principal), what)
+        return reading.show(self._parts, self._who(principal), what)
 
     def history(
         self,
@@ -345,16 +345,16 @@ class Memory:
     ) -> History:
         """What held at ``as_of`` according to what was believed at ``believed_at``."""
         who = self._who(principal)
-        return reading.history(self._core, who, record, as_of=as_of, believed_at=believed_at)
+        return reading.history(self._parts, who, record, as_of=as_of, believed_at=believed_at)
 
     def why(self, record: str, *, language: str = "en", principal: object = None) -> Why:
         """From a record to the very words it stands on, the decisions, and what one can do."""
-        return reading.why(self._core, self._who(principal), record, tongue=language)
+        return reading.why(self._parts, self._who(principal), record, tongue=language)
 
     def profile(self, *, principal: object = None) -> dict[str, Any]:
         """A person's current facts and preferences as one document: a projection, rebuilt at
         every call and never a second copy."""
-        return reading.profile(self._core, self._who(principal))
+        return reading.profile(self._parts, self._who(principal))
 
     # ------------------------------------------------------------ forgetting
 
@@ -382,7 +382,7 @@ class Memory:
     def erase(self, *, dry_run: bool = False, principal: object = None, **target: Any) -> Forgotten:
         """Physical: the words gone with everything derived from them; the target as in `delete`."""
         _check_target(target)
-        return forgetting.erase(self._core, self._who(principal), target, dry_run=dry_run)
+        return forgetting.erase(self._parts, self._who(principal), target, dry_run=dry_run)
 
     # ------------------------------------------------------------ keeping
 
@@ -391,46 +391,46 @@ class Memory:
     ) -> dict[str, Any]:
         """Read or change switches: pause, pause_writes, pause_recall, disable_kinds."""
         who = self._who(principal)
-        return keeping.settings(self._core, who, changes, tenant_wide=tenant_wide)
+        return keeping.settings(self._parts, who, changes, tenant_wide=tenant_wide)
 
     def export(self, path: str | Path, *, principal: object = None) -> Exported:
         """Everything one may know of (an admin: the tenant) with its evidence, as JSON Lines."""
-        return portable.export(self._core, self._who(principal), path_of(path))
+        return portable.export(self._parts, self._who(principal), path_of(path))
 
     def import_backup(
         self, path: str | Path, *, attest: bool = False, principal: object = None
     ) -> Imported:
         """Bring an export back through the gate: what was erased or deleted stays away."""
         who = self._who(principal)
-        return portable.import_backup(self._core, who, path_of(path), attest=attest)
+        return portable.import_backup(self._parts, who, path_of(path), attest=attest)
 
     def backup(self, path: str | Path, *, principal: object = None) -> Path:
         """A consistent copy of an embedded store while it is in use."""
-        return keeping.backup(self._core, self._who(principal), path)
+        return keeping.backup(self._parts, self._who(principal), path)
 
     def rebuild_index(self, *, progress: Progress | None = None, principal: object = None) -> int:
         """Fill the index again from records and events; how many things it holds."""
-        return keeping.rebuild_index(self._core, self._who(principal), progress)
+        return keeping.rebuild_index(self._parts, self._who(principal), progress)
 
     def verify(self, *, principal: object = None) -> Verification:
         """Check every chain of the tenant."""
-        return keeping.verify(self._core, self._who(principal))
+        return keeping.verify(self._parts, self._who(principal))
 
     def doctor(self, *, principal: object = None) -> dict[str, Any]:
         """One screen about the health of the store."""
-        return keeping.doctor(self._core, self._who(principal))
+        return keeping.doctor(self._parts, self._who(principal))
 
     def tidy(self, *, principal: object = None) -> dict[str, int]:
         """Lapse, expire, promote, finish erasures: what a background worker would do."""
-        return keeping.tidy(self._core, self._who(principal))
+        return keeping.tidy(self._parts, self._who(principal))
 
     def scrub(self, *, principal: object = None) -> dict[str, Any]:
         """Rewrite what may still hold erased words; needed on PostgreSQL, which locks meanwhile."""
-        return keeping.scrub(self._core, self._who(principal))
+        return keeping.scrub(self._parts, self._who(principal))
 
     def close(self) -> None:
         """Write open audit batches, bring the index up to date, and release everything."""
-        self._core.close()
+        self._parts.close()
 
     def __enter__(self) -> Memory:
         return self
@@ -453,7 +453,7 @@ class Memory:
     ) -> Forgotten:
         _check_target(target)
         who = self._who(principal)
-        return forgetting.simple(self._core, who, verb, target, dry_run=dry_run)
+        return forgetting.simple(self._parts, who, verb, target, dry_run=dry_run)
 
 
 _TARGETS = {"record", "event", "subject", "scope", "match"}
@@ -522,4 +522,4 @@ def open(  # the product's first word: muniment.open(url)
         creator=creator,
     )
     lane = ReadLane(f"reads-{os.getpid()}-{ids.new('lane')}", write_lane(store), clock)
-    return Memory(Core(store, index, clock, ids, policy, lane, tz, memory_off), who)
+    return Memory(Parts(store, index, clock, ids, policy, lane, tz, memory_off), who)

@@ -91,7 +91,7 @@ TABLES = (
 
 def dump(memory: Memory, tenant: str) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of the tenant; not the lanes of reads, and not the index's outbox."""
-    backend = memory._core.store.backend
+    backend = memory._parts.store.backend
     out: dict[str, list[tuple[Any, ...]]] = {}
     with backend.reading(tenant) as conn:
         for table in TABLES:
@@ -140,7 +140,13 @@ class Desk:
         return self.memory.remember(event=event, principal=self.who(user, "runtime"), key=key)[0]
 
     def propose(
-        self, content: str, evidence: Event, *, user: str = "lin", channel: str = "runtime", **f: Any
+        self,
+        content: str,
+        evidence: Event,
+        *,
+        user: str = "lin",
+        channel: str = "runtime",
+        **f: Any,
     ) -> Decision:
         """Propose words of one's own on that evidence; the first decision."""
         f.setdefault("kind", "fact")
@@ -188,7 +194,7 @@ class Desk:
     def trail(self) -> list[tuple[str, str]]:
         """(action, entry) of the tenant's audit, in order of lanes and time."""
         self.memory.verify()  # writes what the read lane still holds
-        with self.memory._core.store.backend.reading(self.place.tenant) as conn:
+        with self.memory._parts.store.backend.reading(self.place.tenant) as conn:
             rows = conn.exec_driver_sql(
                 "SELECT action, entry FROM trail WHERE tenant_id = "
                 f"'{self.place.tenant}' ORDER BY lane, seq"

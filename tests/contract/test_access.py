@@ -181,7 +181,9 @@ def test_look_alike_users_are_strangers(desk: Desk, layer: str) -> None:
 def test_look_alike_projects_are_distinct(desk: Desk) -> None:
     """A fact of project `a%` is no fact of `ab`, and `a&user=b` is no user."""
     for number, project in enumerate(LOOK_ALIKES):
-        event = desk.say(f"The database is Redis{number}.", scope={"project": project}, thread=f"t{number}")
+        event = desk.say(
+            f"The database is Redis{number}.", scope={"project": project}, thread=f"t{number}"
+        )
         made = desk.propose(
             f"the database is Redis{number}", event, predicate="database", value=f"Redis{number}"
         )

@@ -172,9 +172,7 @@ def test_an_index_that_is_down_degrades_and_never_empties(file_place: Place, dam
 
 def _with_pages(place: Place, pages: int) -> Callable[[], sqlite3.Connection]:
     def connect() -> sqlite3.Connection:
-        conn = sqlite3.connect(
-            place.file, check_same_thread=False, isolation_level=None, timeout=5
-        )
+        conn = sqlite3.connect(place.file, check_same_thread=False, isolation_level=None, timeout=5)
         conn.execute(f"PRAGMA max_page_count={pages}")
         return conn
 
@@ -208,7 +206,7 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(file_place: Place) -> N
         desk.memory.remember("This project uses yarn. " + "x" * 9000, scope={"project": "web"})
     assert refused.value.code == "store.full"
     assert dump(desk.memory, file_place.tenant) == before
-    assert desk.memory._core.store.closed is False
+    assert desk.memory._parts.store.closed is False
     desk.options.clear()
     desk.reopen()
     assert desk.memory.verify().ok
@@ -221,7 +219,7 @@ def test_a_store_that_cannot_audit_reads_serves_none(file_place: Place) -> None:
     """The reads' lane cannot be written: recall is degraded, the others refuse."""
     desk = Desk(file_place)
     record = _prepared(desk)
-    lane = desk.memory._core.lane
+    lane = desk.memory._parts.lane
 
     def refuse(*_: Any) -> None:
         raise Unavailable("store.full", "full")
@@ -231,7 +229,11 @@ def test_a_store_that_cannot_audit_reads_serves_none(file_place: Place) -> None:
     lane.flush()
     recalled = desk.memory.recall("package manager", scope={"project": "web"})
     assert (len(recalled), recalled.degraded) == (0, ("audit_unavailable",))
-    for act in (desk.memory.list, lambda: desk.memory.show(record), lambda: desk.memory.why(record)):
+    for act in (
+        desk.memory.list,
+        lambda: desk.memory.show(record),
+        lambda: desk.memory.why(record),
+    ):
         with pytest.raises(Unavailable):
             act()
     lane._write = write
@@ -330,7 +332,7 @@ def test_a_new_epoch_is_an_explicit_step(file_place: Place) -> None:
     desk.memory.close()
     (file_place.folder / "memory.db.key").unlink()
     desk.reopen()
-    desk.memory._core.store.new_epoch(desk.clock.now())
+    desk.memory._parts.store.new_epoch(desk.clock.now())
     desk.memory.mute(record)
     report = desk.memory.verify()
     assert (report.ok, report.first_bad) == (True, None)

@@ -202,7 +202,9 @@ def test_erasing_a_record_takes_the_words_it_stands_on(desk: Desk) -> None:
 def test_an_event_two_records_stand_on_survives_the_erasure_of_one(desk: Desk) -> None:
     """The other record keeps its evidence."""
     event = desk.say("The entry point is src/a.ts. The database is Redis.")
-    one = desk.propose("the entry point is src/a.ts", event, predicate="entry_point", value="src/a.ts")
+    one = desk.propose(
+        "the entry point is src/a.ts", event, predicate="entry_point", value="src/a.ts"
+    )
     two = desk.propose("the database is Redis", event, predicate="database", value="Redis")
     assert one.action == two.action == "activate"
     done = desk.memory.erase(record=one.record_id)
@@ -240,9 +242,7 @@ def test_delete_all_of_one_person_touches_nobody_else(desk: Desk) -> None:
     for user in ("ann", "bob", "eve"):
         for number in range(12):
             event = desk.say(f"Remember that I like tea number {number}.", user=user, scope=None)
-            made = desk.propose(
-                f"I like tea number {number}", event, user=user, kind="preference"
-            )
+            made = desk.propose(f"I like tea number {number}", event, user=user, kind="preference")
             assert made.action == "activate", made.reasons
     mine = desk.who("ann")
     done = desk.memory.delete(subject="user:ann", principal=mine)

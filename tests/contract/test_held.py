@@ -60,9 +60,7 @@ def test_two_peoples_guesses_are_two_rows(desk: Desk) -> None:
     desk.guess("pnpm", user="ann")
     mine = desk.guess("pnpm", user="bob")
     assert [h.id for h in desk.memory.review(principal=desk.who("bob"))] == [mine.candidate_id]
-    done = desk.memory.confirm(
-        mine.candidate_id, digest=mine.digest, principal=desk.who("bob")
-    )
+    done = desk.memory.confirm(mine.candidate_id, digest=mine.digest, principal=desk.who("bob"))
     assert done.action == "activate"
 
 
@@ -169,9 +167,7 @@ def test_somebody_elses_answer_confirms_nothing(desk: Desk) -> None:
     desk.guess()
     yes = desk.say("yes", user="bob")
     [held] = desk.memory.review()
-    _refused(
-        desk, "event.not_found", held, principal=desk.who(channel="runtime"), answer=yes.id
-    )
+    _refused(desk, "event.not_found", held, principal=desk.who(channel="runtime"), answer=yes.id)
 
 
 def test_an_imported_yes_is_no_answer(desk: Desk) -> None:
@@ -227,9 +223,7 @@ def test_agents_jobs_and_imports_do_not_reject_or_edit(desk: Desk) -> None:
 def test_erasing_its_evidence_takes_the_held_candidate_along(desk: Desk) -> None:
     """Held candidates are erasable; afterwards nothing waits and nothing can be confirmed."""
     event = desk.say("I think the project uses pnpm.", by="assistant")
-    held = desk.propose(
-        "the project uses pnpm", event, predicate="package_manager", value="pnpm"
-    )
+    held = desk.propose("the project uses pnpm", event, predicate="package_manager", value="pnpm")
     assert len(desk.memory.review()) == 1
     assert desk.memory.erase(event=event.id).counts["candidates"] == 1
     assert desk.memory.review() == []

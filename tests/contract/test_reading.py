@@ -71,7 +71,9 @@ def test_the_block_is_fenced_budgeted_and_identical(desk: Desk) -> None:
     """Twice the same bytes, absolute dates, at most the budget, at least one item."""
     for n in range(30):
         event = desk.say(f"The entry point is src/longish/path/number{n}.ts.")
-        desk.propose(event.text, event, predicate="entry_point", value=f"src/longish/path/number{n}.ts")
+        desk.propose(
+            event.text, event, predicate="entry_point", value=f"src/longish/path/number{n}.ts"
+        )
     one = desk.memory.context("entry point", scope=WEB, budget_tokens=300)
     two = desk.memory.context("entry point", scope=WEB, budget_tokens=300)
     assert one.memory == two.memory

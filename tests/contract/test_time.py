@@ -71,7 +71,9 @@ def test_volatile_facts_expire_for_readers_at_once(desk: Desk) -> None:
     assert desk.values("production version") != []
     desk.wait(DAY)
     assert desk.values("production version") == []
-    assert "v2.4.1" not in desk.memory.context("production version", scope={"project": "web"}).memory
+    assert (
+        "v2.4.1" not in desk.memory.context("production version", scope={"project": "web"}).memory
+    )
     assert desk.memory.tidy()["expired"] == 1
     assert desk.memory.show(made.record_id).status == "expired"
     assert desk.memory.history(made.record_id).value is None

@@ -248,7 +248,9 @@ def test_every_setting_is_documented() -> None:
 
 def test_a_missing_setting_is_caught() -> None:
     """A renamed one is missing once and superfluous once."""
-    text = (REFERENCE / "settings.md").read_text("utf-8").replace("| `MUNIMENT_URL`", "| `MUNIMENT_X`")
+    text = (
+        (REFERENCE / "settings.md").read_text("utf-8").replace("| `MUNIMENT_URL`", "| `MUNIMENT_X`")
+    )
     assert setting_faults(text) == {"MUNIMENT_URL", "MUNIMENT_X"}
 
 
@@ -258,7 +260,9 @@ def command_faults(text: str) -> set[str]:
     used = set()
     for block in docs.blocks(text):
         if block.language in ("sh", "console"):
-            used |= set(re.findall(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*muniment ([a-z-]+)", block.code, re.M))
+            used |= set(
+                re.findall(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*muniment ([a-z-]+)", block.code, re.M)
+            )
     return used - set(root.commands)  # type: ignore[attr-defined]
 
 

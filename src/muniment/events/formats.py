@@ -43,6 +43,17 @@ def read_batches(path: Path, size: int) -> Iterator[Batch]:
     return _lines(path, size)
 
 
+def count_messages(path: Path) -> int:
+    """How many lines a JSON Lines file has; 0 for data sets, whose size is not known beforehand."""
+    try:
+        if _first_character(path) == "[":
+            return 0
+        with path.open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return 0
+
+
 def _first_character(path: Path) -> str:
     with path.open("rb") as file:
         return file.read(64).decode("utf-8", "replace").lstrip("\ufeff \t\r\n")[:1]

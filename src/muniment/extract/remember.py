@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -144,8 +145,8 @@ def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> 
         raise NotAllowed(
             "confirm.needs_answer", "pass the user's event that answers the question, as `answer`"
         )
-    if answer is not None and answer.said_at < held.created_at:
-        raise NotAllowed("confirm.answer_too_old", "the answer is older than the question")
+    if answer is not None:
+        _check_answer(held, answer)
     c = held.candidate
     admin = principal.channel is Channel.ADMIN
     loosening = c.topic is not None and c.direction.value == "loosens" and not admin
@@ -154,6 +155,19 @@ def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> 
     shared = c.scope.user is None and not may_write(principal, c.scope)
     if shared and not admin and not principal.roles & {"approve", "admin"}:
         raise NotAllowed("confirm.needs_role", "confirming for others needs the role `approve`")
+
+
+def _check_answer(held: Held, answer: Event) -> None:
+    """A person's own word, given after the question, and not a no."""
+    if not (answer.live and answer.attested):
+        raise NotAllowed("confirm.needs_answer", "an imported or unattested event answers nothing")
+    if answer.said_at < held.created_at:
+        raise NotAllowed("confirm.answer_too_old", "the answer is older than the question")
+    if negated(answer.text or "") or _NO.search(answer.text or ""):
+        raise NotAllowed("confirm.answer_is_no", "the answer is a no; use `reject`")
+
+
+_NO = re.compile(r"^\W*(?:no|nope|nah)\b|算了|取消|不用", re.IGNORECASE)
 
 
 def check_may_edit(principal: Principal) -> None:
@@ -174,7 +188,7 @@ def confirm(work: Settling, held: Held, confirmation: Event, evidence: Sequence[
     return settle(work, candidate, [*evidence, confirmation], grounded=True, held=held)
 
 
-def reject(work: Settling, held: Held) -> None:
+def reject(work: Settling, held: Held) -> Held:
     """Close it and keep it from coming back."""
     predicate = work.policy.catalogue.get(held.candidate.predicate)
     digests = tombstone_digests(work.unit, held.candidate, predicate)
@@ -182,3 +196,4 @@ def reject(work: Settling, held: Held) -> None:
     work.unit.candidates.close(held.id, CandidateStatus.REJECTED)
     details = {"candidate": held.id, "digest": held.digest}
     work.unit.trail.append([Entry("reject", work.now, actor_of(work.principal), details)])
+    return replace(held, status=CandidateStatus.REJECTED)

@@ -171,6 +171,12 @@ def hedged(case: Case) -> Finding | None:
     return Finding(Action.HOLD, Reason.HEDGED) if unsure else None
 
 
+def reaches_others(case: Case) -> Finding | None:
+    """The part of a scope that takes a role to write is only proposed."""
+    wider = case.candidate.wider is not None and not case.confirmed
+    return Finding(Action.HOLD, Reason.NEEDS_ROLE) if wider else None
+
+
 def switches(case: Case) -> Finding | None:
     """The owner's switches outrank everything that would be written."""
     off = case.current.switches
@@ -215,6 +221,7 @@ RULES: tuple[Rule, ...] = (
     sensitive,
     loosens,
     hedged,
+    reaches_others,
     switches,
     volatile,
 )

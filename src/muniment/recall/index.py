@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
 from muniment.events.event import Event
+from muniment.gate.unit import Unit
 from muniment.records.facts import Catalogue
 from muniment.records.record import Record
 from muniment.text import tokens
@@ -61,7 +62,7 @@ class Index(Protocol):
 
     def find(
         self,
-        tenant: str,
+        unit: Unit,
         layer: Layer,
         partitions: Sequence[str],
         terms: Sequence[str],
@@ -71,18 +72,18 @@ class Index(Protocol):
         ...
 
     def frequencies(
-        self, tenant: str, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
+        self, unit: Unit, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
     ) -> Mapping[str, int]:
         """In how many documents of these partitions each term occurs."""
         ...
 
     def held(
-        self, tenant: str, layer: Layer, partitions: Sequence[str], ids: Iterable[str]
+        self, unit: Unit, layer: Layer, partitions: Sequence[str], ids: Iterable[str]
     ) -> Mapping[str, int]:
         """The lengths of those of these documents that the partitions hold."""
         ...
 
-    def size(self, tenant: str, layer: Layer, partitions: Sequence[str]) -> tuple[int, int]:
+    def size(self, unit: Unit, layer: Layer, partitions: Sequence[str]) -> tuple[int, int]:
         """How many documents the partitions hold, and their total length."""
         ...
 

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from muniment.gate.unit import Unit
 from muniment.recall.index import Doc, Index, Layer, Posting
 
 K1 = 1.2
@@ -43,7 +44,7 @@ class Query:
     """
 
     index: Index
-    tenant: str
+    unit: Unit
     layer: Layer
     partitions: Sequence[str]
     fresh: Mapping[str, Doc | None]
@@ -57,7 +58,7 @@ class Query:
     def postings(self, terms: Sequence[str], ids: Iterable[str] | None = None) -> list[Posting]:
         """Postings of these terms, of the index and of what is newer."""
         wanted = None if ids is None else [i for i in ids if i not in self.fresh]
-        found = self.index.find(self.tenant, self.layer, self.partitions, terms, wanted)
+        found = self.index.find(self.unit, self.layer, self.partitions, terms, wanted)
         out = [p for p in found if p.id not in self.fresh]
         keep = None if ids is None else set(ids)
         for doc in self.live():
@@ -104,16 +105,14 @@ def search(query: Query, terms: Sequence[str], best: int) -> list[Match]:
 
 def _statistics(query: Query, terms: Sequence[str]) -> Statistics:
     """What the index says, less what is outdated there, plus what is newer."""
-    count, length = query.index.size(query.tenant, query.layer, query.partitions)
-    frequency = Counter(query.index.frequencies(query.tenant, query.layer, query.partitions, terms))
+    count, length = query.index.size(query.unit, query.layer, query.partitions)
+    frequency = Counter(query.index.frequencies(query.unit, query.layer, query.partitions, terms))
     if query.fresh:
-        outdated = query.index.held(query.tenant, query.layer, query.partitions, query.fresh)
+        outdated = query.index.held(query.unit, query.layer, query.partitions, query.fresh)
         live = query.live()
         count += len(live) - len(outdated)
         length += sum(d.length for d in live) - sum(outdated.values())
-        old = query.index.find(
-            query.tenant, query.layer, query.partitions, terms, list(query.fresh)
-        )
+        old = query.index.find(query.unit, query.layer, query.partitions, terms, list(query.fresh))
         frequency.subtract(p.term for p in old)
         frequency.update(t for d in live for t in terms if t in d.terms)
     return Statistics(max(count, 1), length, frequency)

@@ -47,7 +47,7 @@ def recall(
     if not request.records:
         turns, degraded = _turns(unit, index, principal, request, terms, waiting, degraded)
         return Recalled(tuple(turns), degraded)
-    query = Query(index, unit.tenant, Layer.RECORD, keys, waiting)
+    query = Query(index, unit, Layer.RECORD, keys, waiting)
     best = max(MATCHES_MIN, MATCHES_PER_RESULT * request.limit)
     found, degraded = _search(query, terms, best, degraded)
     matches = {m.id: m for m in found if m.strong}
@@ -132,7 +132,7 @@ def _turns(
 ) -> tuple[list[Envelope], tuple[str, ...]]:
     """The archive: turns of the principal's own threads, each with its address."""
     mine = [owner_partition(principal.user)]
-    query = Query(index, unit.tenant, Layer.TURN, mine, waiting)
+    query = Query(index, unit, Layer.TURN, mine, waiting)
     found, degraded = _search(query, terms, max(MATCHES_MIN, request.limit * 4), degraded)
     best = [m for m in found if m.strong]
     score = {m.id: m for m in best}

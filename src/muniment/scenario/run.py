@@ -130,7 +130,7 @@ class Opened:
         """Close the last one properly; the others write nothing more and only let go."""
         self._left.pop().close()
         while self._left:
-            core = self._left.pop()._core
+            core = self._left.pop()._parts
             core.index.close()
             core.store.close()
 

@@ -26,6 +26,8 @@ def prepare(backend: Backend) -> None:
         raise Unavailable("schema.missing", "the file is read-only and has no tables")
     if found is None:
         with backend.administering() as conn:
+            if conn.dialect.name == "postgresql":  # SQLite's writers queue by themselves
+                conn.execute(text("SELECT pg_advisory_xact_lock(hashtext('muniment_schema'))"))
             if version_of(conn) is None:
                 _create(conn)
     elif found != HEAD:

@@ -38,6 +38,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from sqlalchemy.sql.dml import Insert
 
 from muniment.errors import Unavailable
+from muniment.gate.unit import Unit
 from muniment.recall.index import Doc, Layer, Posting
 from muniment.store.sql import chunks
 from muniment.text import TOKENISER
@@ -45,7 +46,7 @@ from muniment.text import TOKENISER
 SCHEMA = "muniment_index"
 _SEPARATOR = "\n"  # no term holds white space
 
-metadata = MetaData()
+metadata = MetaData(schema=SCHEMA)
 stamp = Table("stamp", metadata, Column("tokeniser", Text, primary_key=True))
 docs = Table(
     "docs",
@@ -175,6 +176,17 @@ class SqlIndex:
             _set_tenant(conn, tenant)
             yield conn
 
+    @contextmanager
+    def _beside(self, unit: Unit) -> Iterator[Connection]:
+        """For a read that is part of a transaction on the truth: on PostgreSQL its own
+        connection, so that many readers do not wait for each other's second one."""
+        own = getattr(unit, "conn", None)
+        if self._engine.dialect.name == "postgresql" and own is not None:
+            yield own
+            return
+        with self._reading(unit.tenant) as conn:
+            yield conn
+
     def put(self, tenant: str, docs_: Sequence[Doc]) -> None:
         with self._writing(tenant) as conn:
             for part in chunks(docs_):
@@ -189,14 +201,14 @@ class SqlIndex:
 
     def find(
         self,
-        tenant: str,
+        unit: Unit,
         layer: Layer,
         partitions: Sequence[str],
         terms: Sequence[str],
         ids: Iterable[str] | None = None,
     ) -> list[Posting]:
-        with self._reading(tenant) as conn:
-            params = self._asked(conn, tenant, layer, partitions, terms)
+        with self._beside(unit) as conn:
+            params = self._asked(conn, unit.tenant, layer, partitions, terms)
             if params is None:
                 return []
             if ids is None:
@@ -207,29 +219,29 @@ class SqlIndex:
         return [Posting(*row) for row in rows]
 
     def frequencies(
-        self, tenant: str, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
+        self, unit: Unit, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
     ) -> Mapping[str, int]:
-        with self._reading(tenant) as conn:
-            params = self._asked(conn, tenant, layer, partitions, terms)
+        with self._beside(unit) as conn:
+            params = self._asked(conn, unit.tenant, layer, partitions, terms)
             if params is None:
                 return {}
             return {term: n for term, n in conn.execute(_COUNT, params)}
 
     def held(
-        self, tenant: str, layer: Layer, partitions: Sequence[str], ids: Iterable[str]
+        self, unit: Unit, layer: Layer, partitions: Sequence[str], ids: Iterable[str]
     ) -> Mapping[str, int]:
         allowed = set(partitions)
         out: dict[str, int] = {}
-        with self._reading(tenant) as conn:
+        with self._beside(unit) as conn:
             for part in chunks(ids):
-                params = {"tenant": tenant, "in_layer": layer.value, "ids": part}
+                params = {"tenant": unit.tenant, "in_layer": layer.value, "ids": part}
                 rows = conn.execute(_KNOWN, params)
                 out |= {r.id: r.length for r in rows if r.part in allowed}
         return out
 
-    def size(self, tenant: str, layer: Layer, partitions: Sequence[str]) -> tuple[int, int]:
-        with self._reading(tenant) as conn:
-            rows = _sizes(conn, tenant, layer, partitions)
+    def size(self, unit: Unit, layer: Layer, partitions: Sequence[str]) -> tuple[int, int]:
+        with self._beside(unit) as conn:
+            rows = _sizes(conn, unit.tenant, layer, partitions)
         return sum(n for _, n, _ in rows), sum(length for _, _, length in rows)
 
     def _asked(
@@ -269,7 +281,7 @@ class SqlIndex:
             with self._engine.connect() as conn:
                 auto = conn.execution_options(isolation_level="AUTOCOMMIT")
                 for table in (postings, docs, parts):
-                    auto.exec_driver_sql(f"{how} {SCHEMA}.{table.name}")
+                    auto.exec_driver_sql(f"{how} {table.fullname}")
             return []
         if isinstance(self._engine.pool, StaticPool):
             return []
@@ -388,7 +400,7 @@ def _grow(dialect: str) -> Insert:
 def _secure(conn: Connection) -> None:
     rule = "tenant_id = current_setting('muniment.tenant')"
     for table in (docs, parts, postings, known):
-        name = f"{SCHEMA}.{table.name}"
+        name = table.fullname
         exists = conn.execute(
             text("SELECT 1 FROM pg_policies WHERE schemaname = :s AND tablename = :t"),
             {"s": SCHEMA, "t": table.name},
@@ -418,7 +430,9 @@ def sqlite_index(path: Path | None) -> SqlIndex:
     pool: dict[str, Any] = {"poolclass": StaticPool}
     if path is not None:
         pool = {"poolclass": QueuePool, "pool_size": 8, "max_overflow": 56}
-    engine = create_engine("sqlite://", creator=connect, **pool)
+    engine = create_engine("sqlite://", creator=connect, **pool).execution_options(
+        schema_translate_map={SCHEMA: None}
+    )
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _record: Any) -> None:
@@ -438,5 +452,4 @@ def sqlite_index(path: Path | None) -> SqlIndex:
 
 def postgres_index(engine: Engine) -> SqlIndex:
     """The index beside the truth: another schema, the same server."""
-    mapped = engine.execution_options(schema_translate_map={None: SCHEMA})
-    return SqlIndex(mapped, None)
+    return SqlIndex(engine, None)

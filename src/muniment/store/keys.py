@@ -63,6 +63,13 @@ class KeyFile:
                 draft.unlink()
         return key
 
+    def replace(self, key: Key) -> Key:
+        """Put a new key in its place; what was there is kept beside it, never overwritten."""
+        if self.path.exists():
+            spare = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}.old")
+            self.path.rename(spare)
+        return self.create(key)
+
 
 class MemoryKey:
     """For stores that live in memory: the key dies with them."""
@@ -78,3 +85,5 @@ class MemoryKey:
         """Keep it."""
         self._key = key
         return key
+
+    replace = create

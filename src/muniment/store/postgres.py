@@ -105,9 +105,7 @@ class PostgresBackend:
         """psycopg's errors in Muniment's words, by SQLSTATE."""
         state = getattr(error, "sqlstate", None)
         if state is None:
-            if type(error).__module__.startswith("psycopg"):
-                return Unavailable("store.unreachable", f"PostgreSQL cannot be reached: {error}")
-            return None
+            return _without_state(error)
         if state in ("23505", "40001", "40P01"):
             return RaceLost(str(error))
         for prefix, code, message in _STATES:
@@ -137,6 +135,16 @@ class PostgresBackend:
     def close(self) -> None:
         """Release every connection."""
         self.engine.dispose()
+
+
+def _without_state(error: BaseException) -> MunimentError | None:
+    """Errors that never reached the server, or came from no server."""
+    name = type(error).__name__
+    if not type(error).__module__.startswith("psycopg"):
+        return None
+    if name in ("OperationalError", "InterfaceError", "ConnectionTimeout", "PoolTimeout"):
+        return Unavailable("store.unreachable", f"PostgreSQL cannot be reached: {error}")
+    return Unavailable("store.failed", f"the driver refused the statement: {error}")
 
 
 def _driver_url(url: str) -> URL:

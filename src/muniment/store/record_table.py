@@ -95,6 +95,8 @@ _REVISE = (
         content_key=bindparam("to_key"),
         words_key=bindparam("to_words"),
         origin=bindparam("to_origin"),
+        writer=bindparam("to_writer"),
+        write_reason=bindparam("to_reason"),
         updated_at=bindparam("at"),
     )
 )
@@ -178,6 +180,8 @@ class SqlRecordTable:
                 "to_key": keys.content,
                 "to_words": keys.words,
                 "to_origin": record.origin.value,
+                "to_writer": record.writer,
+                "to_reason": record.write_reason,
                 "at": record.updated_at,
             },
         ).rowcount

@@ -17,7 +17,7 @@ from muniment.errors import Conflict, MunimentError, Unavailable
 from muniment.ids import Ids
 from muniment.store import schema as s
 from muniment.store.backend import Backend, RaceLost
-from muniment.store.ddl import prepare
+from muniment.store.ddl import prepare, version_of
 from muniment.store.keys import new_key
 from muniment.store.unit import SqlUnit
 from muniment.trail.chain import Key, same
@@ -36,6 +36,10 @@ class KeyStore(Protocol):
 
     def create(self, key: Key) -> Key:
         """Keep a new key; the one that is there if another process was faster."""
+        ...
+
+    def replace(self, key: Key) -> Key:
+        """Keep a new key in the place of one that is lost or another store's."""
         ...
 
 
@@ -61,8 +65,8 @@ class Store:
             self.key, self.read_only_reason = self._take_key(now)
         except BaseException as error:
             backend.close()
-            if isinstance(error, DBAPIError):
-                raise self._translated(error) from error
+            if isinstance(error, self._errors):
+                raise self._openable(error) from error
             raise
 
     @property
@@ -103,7 +107,7 @@ class Store:
 
     def new_epoch(self, now: datetime) -> Key:
         """Start again with a new key: an operator's explicit choice after losing the old one."""
-        self.key = self._begin_epoch(self._keys.create(new_key()), now)
+        self.key = self._begin_epoch(self._keys.replace(new_key()), now)
         self.read_only_reason = None
         return self.key
 
@@ -153,6 +157,14 @@ class Store:
                 translated = Unavailable("store.busy", "the snapshot was lost; try again")
             raise translated from error
 
+    def identity(self) -> tuple[str | None, str | None]:
+        """The schema's revision and, on PostgreSQL, the role."""
+        with self.backend.engine.connect() as conn:
+            role = None
+            if self.backend.dialect == "postgresql":
+                role = conn.exec_driver_sql("SELECT current_user").scalar()
+            return version_of(conn), role
+
     def tenants(self) -> set[str]:
         """Who has anything here; PostgreSQL tells nobody, so there every store counts as shared."""
         if self.backend.dialect != "sqlite":
@@ -183,6 +195,12 @@ class Store:
     def _check_open(self) -> None:
         if self._closed:
             raise Unavailable("store.closed", "the store is closed; open it again")
+
+    def _openable(self, error: BaseException) -> MunimentError:
+        translated = self._translated(error)
+        if isinstance(translated, RaceLost):
+            return Unavailable("store.busy", "another process is opening the store; try again")
+        return translated
 
     def _translated(self, error: BaseException) -> MunimentError | RaceLost:
         if isinstance(error, PoolTimeout):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from muniment.ids import Ids
 from muniment.scope import Scope
@@ -66,6 +67,17 @@ class SqlUnit:
         """A keyed digest of this store (of no use without its key)."""
         key = self._key or _NO_KEY
         return key.digest(domain, self.tenant, *parts)
+
+    def census(self) -> dict[str, Any]:
+        """How many events, threads, and records of each standing the tenant has."""
+        out: dict[str, Any] = {}
+        for table in (s.events, s.threads):
+            query = select(func.count()).where(table.c.tenant_id == self.tenant)
+            out[table.name] = self.conn.execute(query).scalar_one()
+        r = s.records.c
+        by_status = select(r.status, func.count()).where(r.tenant_id == self.tenant)
+        out["records"] = {k: n for k, n in self.conn.execute(by_status.group_by(r.status))}
+        return out
 
     def scopes(self) -> list[Scope]:
         """Every scope that records or threads of the tenant have."""

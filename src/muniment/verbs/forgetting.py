@@ -11,7 +11,7 @@ from muniment.erase import forget
 from muniment.erase.verbs import check_channel, target_of, within_rights
 from muniment.gate.unit import Unit
 from muniment.scope import Principal
-from muniment.verbs.core import Core
+from muniment.verbs.parts import Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ OUT_OF_REACH = (
 
 
 def simple(
-    core: Core, principal: Principal, verb: str, target: dict[str, Any], *, dry_run: bool
+    parts: Parts, principal: Principal, verb: str, target: dict[str, Any], *, dry_run: bool
 ) -> Forgotten:
     """Mute, unmute, expire or delete."""
     check_channel(principal, verb)
@@ -67,33 +67,33 @@ def simple(
         meant = target_of(unit, principal, **target)
         plan = within_rights(unit, principal, forget.plan_delete(unit, meant), meant)
         if not dry_run:
-            _ACT[verb](core, unit, plan)
-            core.audit(unit, principal, verb, records=list(plan.records))
+            _ACT[verb](parts, unit, plan)
+            parts.audit(unit, principal, verb, records=list(plan.records))
         counts = plan.counts() | {"events": 0}
         return Forgotten(verb, dry_run, counts, plan.records)
 
     if dry_run:
-        return core.read(principal, work)
-    return core.write(principal, work)
+        return parts.read(principal, work)
+    return parts.write(principal, work)
 
 
-def _mute(core: Core, unit: Unit, plan: forget.Plan) -> None:
-    forget.mute(unit, plan.records, True, core.now())
+def _mute(parts: Parts, unit: Unit, plan: forget.Plan) -> None:
+    forget.mute(unit, plan.records, True, parts.now())
 
 
-def _unmute(core: Core, unit: Unit, plan: forget.Plan) -> None:
-    forget.mute(unit, plan.records, False, core.now())
+def _unmute(parts: Parts, unit: Unit, plan: forget.Plan) -> None:
+    forget.mute(unit, plan.records, False, parts.now())
 
 
-def _expire(core: Core, unit: Unit, plan: forget.Plan) -> None:
-    forget.expire(unit, plan.records, core.now())
+def _expire(parts: Parts, unit: Unit, plan: forget.Plan) -> None:
+    forget.expire(unit, plan.records, parts.now())
 
 
-def _delete(core: Core, unit: Unit, plan: forget.Plan) -> None:
-    forget.delete(unit, plan, core.policy.catalogue, "delete", core.now())
+def _delete(parts: Parts, unit: Unit, plan: forget.Plan) -> None:
+    forget.delete(unit, plan, parts.policy.catalogue, "delete", parts.now())
 
 
-_ACT: dict[str, Callable[[Core, Unit, forget.Plan], None]] = {
+_ACT: dict[str, Callable[[Parts, Unit, forget.Plan], None]] = {
     "mute": _mute,
     "unmute": _unmute,
     "expire": _expire,
@@ -101,7 +101,9 @@ _ACT: dict[str, Callable[[Core, Unit, forget.Plan], None]] = {
 }
 
 
-def erase(core: Core, principal: Principal, target: dict[str, Any], *, dry_run: bool) -> Forgotten:
+def erase(
+    parts: Parts, principal: Principal, target: dict[str, Any], *, dry_run: bool
+) -> Forgotten:
     """Physically remove a record, event, subject or scope with everything derived from it.
 
     The rows go in one transaction, which also logs the erasure; then the index and the freed
@@ -114,15 +116,15 @@ def erase(core: Core, principal: Principal, target: dict[str, Any], *, dry_run: 
         return within_rights(unit, principal, forget.plan_erase(unit, meant), meant)
 
     if dry_run:
-        return _report(core.read(principal, plan), True, None, ())
-    erasure = core.ids.new("era")
+        return _report(parts.read(principal, plan), True, None, ())
+    erasure = parts.ids.new("era")
 
     def work(unit: Unit) -> forget.Plan:
         reach = plan(unit)
-        titles = forget.erase(unit, reach, core.policy.catalogue, core.now())
-        unit.erasures.begin(erasure, reach.counts(), core.now())
+        titles = forget.erase(unit, reach, parts.policy.catalogue, parts.now())
+        unit.erasures.begin(erasure, reach.counts(), parts.now())
         for number, (records, events) in enumerate(_pages(reach.records, reach.events)):
-            core.audit(
+            parts.audit(
                 unit,
                 principal,
                 "erase",
@@ -134,10 +136,10 @@ def erase(core: Core, principal: Principal, target: dict[str, Any], *, dry_run: 
             )
         return reach
 
-    reach = core.write(principal, work)
-    pending = scrub(core, principal.tenant)
+    reach = parts.write(principal, work)
+    pending = scrub(parts, principal.tenant)
     if not pending:
-        core.store.write(principal.tenant, lambda unit: unit.erasures.finish(erasure, core.now()))
+        parts.store.write(principal.tenant, lambda unit: unit.erasures.finish(erasure, parts.now()))
     return _report(reach, False, erasure, tuple(pending))
 
 
@@ -149,17 +151,17 @@ def _pages(
         yield list(records[start : start + size]), list(events[start : start + size])
 
 
-def scrub(core: Core, tenant: str, *, thorough: bool = False) -> list[str]:
+def scrub(parts: Parts, tenant: str, *, thorough: bool = False) -> list[str]:
     """Take what was erased out of the index and off the disk; what is left, in words.
 
     ``thorough`` rewrites PostgreSQL's tables under lock; SQLite needs no such thing.
     """
-    core.catch_up(tenant)
+    parts.catch_up(tenant)
     pending = []
-    if core.store.read(tenant, lambda unit: len(unit.ledger.waiting(1))):
+    if parts.store.read(tenant, lambda unit: len(unit.ledger.waiting(1))):
         pending.append("the index has not caught up; run `muniment rebuild-index`")
-    pending += core.index.scrub(thorough=thorough)
-    return [*pending, *core.store.scrub(thorough=thorough)]
+    pending += parts.index.scrub(thorough=thorough)
+    return [*pending, *parts.store.scrub(thorough=thorough)]
 
 
 def _report(
@@ -178,13 +180,13 @@ def _report(
 
 
 def finish(
-    core: Core, tenant: str, now: datetime, *, thorough: bool = False
+    parts: Parts, tenant: str, now: datetime, *, thorough: bool = False
 ) -> tuple[int, list[str]]:
     """Erasures whose scrubbing was pending: try again.  How many are done, and what is left."""
-    waiting = core.store.read(tenant, lambda unit: unit.erasures.unfinished())
+    waiting = parts.store.read(tenant, lambda unit: unit.erasures.unfinished())
     if not waiting and not thorough:
         return 0, []
-    left = scrub(core, tenant, thorough=thorough)
+    left = scrub(parts, tenant, thorough=thorough)
     if left and not thorough:
         return 0, left
 
@@ -192,5 +194,5 @@ def finish(
         for erasure in waiting:
             unit.erasures.finish(erasure, now)
 
-    core.store.write(tenant, done)
+    parts.store.write(tenant, done)
     return len(waiting), left

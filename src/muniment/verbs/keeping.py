@@ -6,29 +6,26 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
-
 from muniment.errors import InvalidInput, NotAllowed, Unavailable
 from muniment.gate.unit import Unit
 from muniment.jobs import outbox, schedules
 from muniment.records.record import Kind, Status
 from muniment.records.table import Filter
 from muniment.scope import Channel, Principal
-from muniment.store import ddl, schema
 from muniment.store.verify import Verification
 from muniment.store.verify import verify as verify_chains
 from muniment.verbs import forgetting
-from muniment.verbs.core import FRESH_MAX, Core, rebuild
+from muniment.verbs.parts import FRESH_MAX, Parts, rebuild
 from muniment.verbs.paths import path_of
 
 Progress = Callable[[int, int], None]  # (done, total)
-REBUILD_BATCH = 500
+HELD_COUNTED_MAX = 10_000
 
 SWITCHES = {"pause", "pause_writes", "pause_recall", "disable_kinds"}
 
 
 def settings(
-    core: Core, principal: Principal, changes: Mapping[str, Any], *, tenant_wide: bool
+    parts: Parts, principal: Principal, changes: Mapping[str, Any], *, tenant_wide: bool
 ) -> dict[str, Any]:
     """Read or change the switches of the user (or, for an admin, of the tenant)."""
     checked = _checked(changes)
@@ -36,7 +33,7 @@ def settings(
     if owner is None:
         raise InvalidInput("settings.no_user", "settings: the principal names no user")
     if not changes:
-        return core.read(principal, lambda unit: _shown(*unit.ledger.settings(owner)))
+        return parts.read(principal, lambda unit: _shown(*unit.ledger.settings(owner)))
     if principal.channel is Channel.AGENT:
         raise NotAllowed("settings.channel", "the agent channel cannot change settings")
     if tenant_wide and principal.channel is not Channel.ADMIN:
@@ -45,11 +42,11 @@ def settings(
     def work(unit: Unit) -> dict[str, Any]:
         data, version = unit.ledger.settings(owner)
         data = {**data, **checked}
-        unit.ledger.save_settings(owner, data, version, core.now())
-        core.audit(unit, principal, "settings", owner=owner, changed=sorted(checked))
+        unit.ledger.save_settings(owner, data, version, parts.now())
+        parts.audit(unit, principal, "settings", owner=owner, changed=sorted(checked))
         return _shown(data, version + 1)
 
-    return core.write(principal, work, adds=0)
+    return parts.write(principal, work, adds=0)
 
 
 def _shown(data: Mapping[str, Any], version: int) -> dict[str, Any]:
@@ -86,17 +83,17 @@ def _kinds(value: object) -> list[str]:
         raise InvalidInput("kind.invalid", f"disable_kinds: use {', '.join(Kind)}") from None
 
 
-def rebuild_index(core: Core, principal: Principal, progress: Progress | None = None) -> int:
+def rebuild_index(parts: Parts, principal: Principal, progress: Progress | None = None) -> int:
     """Forget the tenant's index and fill it again from the truth; how many things it holds.
 
     Interrupted, it can simply be run again; meanwhile recall reads what waits from the truth.
     """
 
-    core.write(principal, lambda unit: core.audit(unit, principal, "rebuild_index"), adds=0)
-    total = rebuild(core, principal.tenant)
+    parts.write(principal, lambda unit: parts.audit(unit, principal, "rebuild_index"), adds=0)
+    total = rebuild(parts, principal.tenant)
     done = 0
     while batch := outbox.drain_batch(
-        core.store, core.index, principal.tenant, core.policy.catalogue
+        parts.store, parts.index, principal.tenant, parts.policy.catalogue
     ):
         done += batch
         if progress is not None:
@@ -104,45 +101,36 @@ def rebuild_index(core: Core, principal: Principal, progress: Progress | None = 
     return total
 
 
-def verify(core: Core, principal: Principal) -> Verification:
+def verify(parts: Parts, principal: Principal) -> Verification:
     """Walk every chain of the tenant; the report names the first bad row."""
 
     def work(unit: Any) -> Verification:
-        return verify_chains(unit.conn, principal.tenant, core.store.key)
+        return verify_chains(unit.conn, principal.tenant, parts.store.key)
 
-    core.lane.flush()
-    return core.store.read(principal.tenant, work)
+    parts.lane.flush()
+    return parts.store.read(principal.tenant, work)
 
 
-def doctor(core: Core, principal: Principal) -> dict[str, Any]:
+def doctor(parts: Parts, principal: Principal) -> dict[str, Any]:
     """One screen: store, schema, role, key, counts, index lag, what is pending."""
-    core.lane.flush()
-    store = core.store
+    parts.lane.flush()
+    store = parts.store
 
     def work(unit: Any) -> dict[str, Any]:
-        r = schema.records.c
-        by_status = unit.conn.execute(
-            select(r.status, func.count()).where(r.tenant_id == unit.tenant).group_by(r.status)
-        ).all()
-        held = unit.candidates.waiting(owner=None, scope_keys=None, now=core.now(), limit=10_000)
-        now = core.now()
-        due = unit.records.find(Filter(statuses=[Status.ACTIVE], expiring_before=now))
+        waiting = unit.candidates.waiting(
+            owner=None, scope_keys=None, now=parts.now(), limit=HELD_COUNTED_MAX
+        )
+        due = unit.records.find(Filter(statuses=[Status.ACTIVE], expiring_before=parts.now()))
         return {
-            "events": _count(unit, schema.events),
-            "threads": _count(unit, schema.threads),
-            "records": {status: n for status, n in by_status},
-            "held": len(held),
+            **unit.census(),
+            "held": len(waiting),
             "expired_not_tidied": len(due),
             "index_lag": len(unit.ledger.waiting(FRESH_MAX + 1)),
             "erasures_pending": len(unit.erasures.unfinished()),
         }
 
     counts = store.read(principal.tenant, work)
-    with store.backend.engine.connect() as conn:
-        found = ddl.version_of(conn)
-        role = None
-        if store.backend.dialect == "postgresql":
-            role = conn.exec_driver_sql("SELECT current_user").scalar()
+    found, role = store.identity()
     return {
         "store": store.backend.dialect,
         "tenant": principal.tenant,
@@ -150,60 +138,55 @@ def doctor(core: Core, principal: Principal) -> dict[str, Any]:
         "role": role,
         "read_only": store.read_only_reason,
         "key": store.key.id if store.key else None,
-        "audit_lane": core.lane.failed or "ok",
-        "index_known": core.index.known(principal.tenant),
-        "policy": core.policy.version,
+        "audit_lane": parts.lane.failed or "ok",
+        "index_known": parts.index.known(principal.tenant),
+        "policy": parts.policy.version,
         **counts,
     }
 
 
-def _count(unit: Any, table: Any) -> int:
-    query = select(func.count()).where(table.c.tenant_id == unit.tenant)
-    return int(unit.conn.execute(query).scalar_one())
-
-
-def tidy(core: Core, principal: Principal) -> dict[str, int]:
+def tidy(parts: Parts, principal: Principal) -> dict[str, int]:
     """What jobs do: lapse, expire, promote what was scheduled, finish erasures, index.
 
     Readers never depend on it: they compare the times themselves.
     """
 
     def work(unit: Unit) -> dict[str, int]:
-        done = schedules.tidy(unit, core.now())
+        done = schedules.tidy(unit, parts.now())
         if any(done.values()):
-            core.audit(unit, principal, "tidy", **done)
+            parts.audit(unit, principal, "tidy", **done)
         return done
 
-    done = core.write(principal, work)
-    done["erasures_finished"], _ = forgetting.finish(core, principal.tenant, core.now())
-    core.catch_up(principal.tenant)
+    done = parts.write(principal, work)
+    done["erasures_finished"], _ = forgetting.finish(parts, principal.tenant, parts.now())
+    parts.catch_up(principal.tenant)
     return done
 
 
-def scrub(core: Core, principal: Principal) -> dict[str, Any]:
+def scrub(parts: Parts, principal: Principal) -> dict[str, Any]:
     """Rewrite what may still hold erased words (PostgreSQL: under lock); what is left, in words."""
     if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
         raise NotAllowed("scrub.channel", "this channel cannot scrub the store")
-    finished, left = forgetting.finish(core, principal.tenant, core.now(), thorough=True)
+    finished, left = forgetting.finish(parts, principal.tenant, parts.now(), thorough=True)
     return {"erasures_finished": finished, "left": left}
 
 
-def backup(core: Core, principal: Principal, target: str | Path) -> Path:
+def backup(parts: Parts, principal: Principal, target: str | Path) -> Path:
     """A consistent copy of an embedded store while it is in use; the key file is not in it."""
     path = path_of(target)
-    alone = core.store.tenants() <= {principal.tenant}
+    alone = parts.store.tenants() <= {principal.tenant}
     if principal.channel is not Channel.ADMIN and (
         not alone or principal.channel not in (Channel.USER, Channel.RUNTIME)
     ):
         raise NotAllowed("backup.admin_only", "a backup holds every tenant: only an admin makes it")
-    core.write(principal, lambda unit: core.audit(unit, principal, "backup"), adds=0)
+    parts.write(principal, lambda unit: parts.audit(unit, principal, "backup"), adds=0)
     if path.exists():
         raise InvalidInput("backup.exists", f"{path} exists; name a new file")
     if not path.parent.is_dir():
         raise InvalidInput("backup.no_directory", f"{path.parent} is not a directory")
     draft = path.with_name(path.name + ".part")
     try:
-        core.store.copy_to(draft)
+        parts.store.copy_to(draft)
         draft.replace(path)
     except OSError as error:
         raise Unavailable("backup.failed", f"could not write {path}: {error}") from error

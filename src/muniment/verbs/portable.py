@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from muniment.errors import InvalidInput, MunimentError, NotAllowed, Unavailable
 from muniment.events.event import Event
-from muniment.events.formats import read_batches
+from muniment.events.formats import count_messages, read_batches
 from muniment.events.message import Message
 from muniment.extract import remember as remembering
 from muniment.gate.candidate import Candidate, Claim
@@ -24,8 +23,8 @@ from muniment.records.table import Filter
 from muniment.scope import Channel, Principal, Scope, permits
 from muniment.store.schema import canonical_json
 from muniment.verbs import writing
-from muniment.verbs.core import Core
 from muniment.verbs.keeping import Progress
+from muniment.verbs.parts import Parts
 
 IMPORT_BATCH = 500
 FORMAT = "muniment-export-1"
@@ -69,7 +68,7 @@ def importing(principal: Principal) -> Principal:
 
 
 def import_file(
-    core: Core,
+    parts: Parts,
     principal: Principal,
     path: Path,
     *,
@@ -80,17 +79,17 @@ def import_file(
     """Append every message of the file.  Batches commit one by one: what is in stays in, and a
     second run finds it there.  Indexing is left to whoever asks first, or to `tidy`."""
     who = importing(principal)
-    total = os.stat(path).st_size if path.exists() else 0
+    total = count_messages(path)
     done = Imported()
     threads: set[str] = set()
     seen = 0
     for batch in read_batches(path, IMPORT_BATCH):
         messages = [_with_id(m, seen + i) for i, m in enumerate(batch.messages)]
         seen += len(messages)
-        before = core.now()
+        before = parts.now()
         try:
             events = writing.append(
-                core,
+                parts,
                 who,
                 messages,
                 thread=batch.thread,
@@ -104,7 +103,7 @@ def import_file(
         threads.add(events[0].thread)
         done = replace(done, appended=done.appended + new, known=done.known + len(events) - new)
         if progress is not None:
-            progress(seen, max(total, seen))
+            progress(seen, max(total, seen) if total else 0)
     return replace(done, threads=len(threads))
 
 
@@ -116,17 +115,17 @@ def _with_id(message: Message, position: int) -> Message:
 # ---------------------------------------------------------------- export
 
 
-def export(core: Core, principal: Principal, path: Path) -> Exported:
+def export(parts: Parts, principal: Principal, path: Path) -> Exported:
     """Records one may know of with the events they stand on; sealed, so that a store knows its
     own exports again.  Nothing half-written: the file appears whole."""
     if principal.channel is Channel.AGENT:
         raise NotAllowed("export.channel", "the agent channel cannot export")
-    records, events = core.read(principal, lambda unit: _gather(unit, principal))
+    records, events = parts.read(principal, lambda unit: _gather(unit, principal))
     lines = [canonical_json({"format": FORMAT, "tenant": principal.tenant})]
     lines += [canonical_json({"event": _event_data(e)}) for e in events]
     lines += [canonical_json({"record": _record_data(r)}) for r in records]
     body = "\n".join(lines)
-    key = core.store.key
+    key = parts.store.key
     seal = key.digest("export", principal.tenant, body) if key else ""
     draft = path.with_name(path.name + ".part")
     try:
@@ -136,7 +135,7 @@ def export(core: Core, principal: Principal, path: Path) -> Exported:
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise Unavailable("export.failed", f"could not write {path}: {error.strerror}") from None
-    if not core.audit_read(principal, "export", [r.id for r in records]):
+    if not parts.audit_read(principal, "export", [r.id for r in records]):
         path.unlink(missing_ok=True)
         raise Unavailable("audit.unavailable", "the export could not be audited")
     return Exported(str(path), len(records), len(events))
@@ -217,28 +216,30 @@ def claim_of(r: Record) -> Claim:
 # ---------------------------------------------------------------- bringing it back
 
 
-def import_backup(core: Core, principal: Principal, path: Path, *, attest: bool) -> Imported:
+def import_backup(parts: Parts, principal: Principal, path: Path, *, attest: bool) -> Imported:
     """Append the events of an export and settle its records again, in the order they were said.
 
     The store's own exports are recognised by their seal; anything else needs an admin who
     attests, or else counts as observed.  What was erased, deleted or rejected is blocked.
     """
     who = importing(principal)
-    rows, sealed = _read_export(core, principal, path)
+    rows, sealed = _read_export(parts, principal, path)
     trusted = sealed or (attest and principal.channel is Channel.ADMIN)
     if attest and not trusted:
         raise NotAllowed("import.attest", "only an admin attests a foreign export")
 
     def work(unit: Unit) -> Imported:
-        before = core.now()
-        events = _restore_events(core, unit, who, rows, trusted)
+        before = parts.now()
+        events = _restore_events(parts, unit, who, rows, trusted)
         new = sum(e.channel is Channel.IMPORT and e.recorded_at >= before for e in events.values())
-        return _restore_records(core, unit, who, principal, rows, events, new)
+        return _restore_records(parts, unit, who, principal, rows, events, new)
 
-    return core.write(principal, work, adds=len(rows))
+    return parts.write(principal, work, adds=len(rows))
 
 
-def _read_export(core: Core, principal: Principal, path: Path) -> tuple[list[dict[str, Any]], bool]:
+def _read_export(
+    parts: Parts, principal: Principal, path: Path
+) -> tuple[list[dict[str, Any]], bool]:
     try:
         lines = path.read_text("utf-8").removesuffix("\n").split("\n")
         rows = [json.loads(line) for line in lines]
@@ -251,7 +252,7 @@ def _read_export(core: Core, principal: Principal, path: Path) -> tuple[list[dic
     seal = rows[-1].get("seal")
     if seal is None:
         raise InvalidInput("import.truncated", f"{path}: the end is missing")
-    key = core.store.key
+    key = parts.store.key
     body = "\n".join(lines[:-1])
     tenant = str(rows[0].get("tenant"))
     sealed = key is not None and key.digest("export", tenant, body) == seal
@@ -259,7 +260,7 @@ def _read_export(core: Core, principal: Principal, path: Path) -> tuple[list[dic
 
 
 def _restore_events(
-    core: Core, unit: Unit, who: Principal, rows: list[dict[str, Any]], trusted: bool
+    parts: Parts, unit: Unit, who: Principal, rows: list[dict[str, Any]], trusted: bool
 ) -> dict[str, Event]:
     """Events by their id in the export; one that is still there is not appended again."""
     out: dict[str, Event] = {}
@@ -276,13 +277,13 @@ def _restore_events(
         message = Message.of({**fields, "id": f"export:{data.get('id')}"})
         attest = trusted and bool(data.get("attested"))
         label, scope = f"export:{data.get('thread')}", Scope.of(data.get("scope"))
-        [event] = writing.append_in(core, unit, who, [message], label, scope, attest)
+        [event] = writing.append_in(parts, unit, who, [message], label, scope, attest)
         out[str(data.get("id"))] = event
     return out
 
 
 def _restore_records(
-    core: Core,
+    parts: Parts,
     unit: Unit,
     who: Principal,
     principal: Principal,
@@ -290,7 +291,7 @@ def _restore_records(
     events: Mapping[str, Event],
     new: int,
 ) -> Imported:
-    settling = core.settling(unit, who)
+    settling = parts.settling(unit, who)
     activated, waiting, blocked = 0, 0, []
     for name, candidate in sorted(_candidates(rows), key=lambda pair: pair[1].said_at):
         evidence = [events[e] for e in candidate.evidence if e in events]

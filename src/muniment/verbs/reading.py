@@ -23,7 +23,7 @@ from muniment.records.record import Kind, Namespace, Origin, Record, Status
 from muniment.records.table import Filter
 from muniment.scope import Channel, Principal, Scope, applicable_keys, permits, place_of_use
 from muniment.text import check_id, check_text, language
-from muniment.verbs.core import Core, switches_of
+from muniment.verbs.parts import Parts, switches_of
 from muniment.verbs.writing import own_event
 
 TEXT_BYTES_MAX = 100 * 1024
@@ -32,7 +32,7 @@ BUDGET_TOKENS_MAX = 200_000
 
 
 def request_of(
-    core: Core,
+    parts: Parts,
     principal: Principal,
     text: str,
     *,
@@ -49,7 +49,7 @@ def request_of(
     words = "" if text == "" else check_text(text, name="text", max_bytes=TEXT_BYTES_MAX)
     place = place_of_use(principal, Scope.of(scope))
     named = None if stage is None else check_id(stage, name="stage")
-    reading = read_task(words, core.policy.catalogue, named)
+    reading = read_task(words, parts.policy.catalogue, named)
     wanted = _words(layers, "layers")
     if set(wanted) - {"records", "archive"} or not wanted:
         raise InvalidInput("layers.invalid", "layers: records, archive or both")
@@ -90,10 +90,10 @@ def _count(value: object, name: str, low: int, high: int) -> int:
     return value
 
 
-def recall(core: Core, principal: Principal, request: Request) -> Recalled:
+def recall(parts: Parts, principal: Principal, request: Request) -> Recalled:
     """The read.  Switched off, an unreachable store or an unwritable audit lane give no memory
     and say so in ``degraded``; a wrong call still raises."""
-    if core.memory_off:
+    if parts.memory_off:
         return Recalled((), ("memory_off",))
 
     def work(unit: Unit) -> Recalled:
@@ -101,32 +101,32 @@ def recall(core: Core, principal: Principal, request: Request) -> Recalled:
             return Recalled((), ("recall_paused",))
         return recalling.recall(
             unit,
-            core.index,
+            parts.index,
             principal,
             request,
-            catalogue=core.policy.catalogue,
-            fresh=core.fresh,
-            now=core.now(),
+            catalogue=parts.policy.catalogue,
+            fresh=parts.fresh,
+            now=parts.now(),
         )
 
     try:
-        missing = core.ready(principal.tenant)
-        found = core.read(principal, work)
+        missing = parts.ready(principal.tenant)
+        found = parts.read(principal, work)
         if "index_lag" in found.degraded:
-            core.catch_up(principal.tenant)
-            found = core.read(principal, work)
+            parts.catch_up(principal.tenant)
+            found = parts.read(principal, work)
         found = replace(found, degraded=tuple(dict.fromkeys((*missing, *found.degraded))))
     except Unavailable as error:
-        if core.store.closed:
+        if parts.store.closed:
             raise
         return Recalled((), (error.code,))
-    if not core.audit_read(principal, "recall", [e.id for e in found.envelopes]):
+    if not parts.audit_read(principal, "recall", [e.id for e in found.envelopes]):
         return Recalled((), ("audit_unavailable",))
     return found
 
 
 def context(
-    core: Core,
+    parts: Parts,
     principal: Principal,
     request: Request,
     *,
@@ -137,15 +137,15 @@ def context(
     """Recall, then compose: the fenced block within the budget, and its report."""
     budget = _count(budget_tokens, "budget_tokens", 0, BUDGET_TOKENS_MAX)
     seen = _window(window)
-    found = recall(core, principal, request)
-    policy, degraded = _policy(core, principal, request)
+    found = recall(parts, principal, request)
+    policy, degraded = _policy(parts, principal, request)
     return compose(
         found.envelopes,
         request,
         language=tongue or ("zh" if language(request.text) == "zh" else "en"),
         budget_tokens=budget,
         window=seen,
-        catalogue=core.policy.catalogue,
+        catalogue=parts.policy.catalogue,
         degraded=(*found.degraded, *degraded),
         policy=policy,
     )
@@ -158,18 +158,18 @@ def _window(value: object) -> tuple[str, ...]:
 
 
 def _policy(
-    core: Core, principal: Principal, request: Request
+    parts: Parts, principal: Principal, request: Request
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Rules of the organisation, apart from memory: they go to the system prompt."""
 
     def work(unit: Unit) -> tuple[str, ...]:
         keys = applicable_keys(principal, request.place)
         found = unit.records.find(Filter(scope_keys=keys, statuses=[Status.ACTIVE]))
-        now = core.now()
+        now = parts.now()
         return tuple(r.content for r in found if _is_policy(r) and r.current_at(now) and r.content)
 
     try:
-        return core.read(principal, work), ()
+        return parts.read(principal, work), ()
     except Unavailable as error:
         return (), (error.code,)
 
@@ -181,7 +181,7 @@ def _is_policy(record: Record) -> bool:
 
 
 def list_records(
-    core: Core, principal: Principal, *, where: Mapping[str, Any], limit: object, after: object
+    parts: Parts, principal: Principal, *, where: Mapping[str, Any], limit: object, after: object
 ) -> list[Record]:
     """Records the principal may know of, by exact conditions, oldest first."""
     count = _count(limit, "limit", 1, LIMIT_MAX)
@@ -200,8 +200,8 @@ def list_records(
         condition = replace(condition, scope_keys=[s.key for s in scopes], limit=count)
         return unit.records.get(r.id for r in unit.records.find(condition))
 
-    found = core.read(principal, work)
-    _audited(core, principal, "list", [r.id for r in found])
+    found = parts.read(principal, work)
+    _audited(parts, principal, "list", [r.id for r in found])
     return found
 
 
@@ -239,28 +239,28 @@ def _flag(value: object) -> bool | None:
     return value
 
 
-def _audited(core: Core, principal: Principal, verb: str, ids: Sequence[str]) -> None:
-    if not core.audit_read(principal, verb, ids):
+def _audited(parts: Parts, principal: Principal, verb: str, ids: Sequence[str]) -> None:
+    if not parts.audit_read(principal, verb, ids):
         raise Unavailable("audit.unavailable", "the read could not be audited; nothing is shown")
 
 
-def show(core: Core, principal: Principal, what: str) -> Record | Event:
+def show(parts: Parts, principal: Principal, what: str) -> Record | Event:
     """A record, or an event of one's own thread, by id."""
     name = check_id(what, name="id")
     if name.startswith("evt_"):
-        found: Record | Event = core.read(principal, lambda u: own_event(u, principal, name))
+        found: Record | Event = parts.read(principal, lambda u: own_event(u, principal, name))
     else:
-        found = core.read(principal, lambda u: visible(u, principal, name))
-    _audited(core, principal, "show", [name])
+        found = parts.read(principal, lambda u: visible(u, principal, name))
+    _audited(parts, principal, "show", [name])
     return found
 
 
 def history(
-    core: Core, principal: Principal, record: str, *, as_of: object, believed_at: object
+    parts: Parts, principal: Principal, record: str, *, as_of: object, believed_at: object
 ) -> histories.History:
     """What held at ``as_of``, as believed at ``believed_at``; both default to now, ``as_of``
     to ``believed_at``."""
-    now = core.now()
+    now = parts.now()
     belief = now if believed_at is None else as_utc(believed_at, name="believed_at")
     when = belief if as_of is None else as_utc(as_of, name="as_of")
 
@@ -289,8 +289,8 @@ def history(
             believed_at=belief,
         )
 
-    answer = core.read(principal, work)
-    _audited(core, principal, "history", [record])
+    answer = parts.read(principal, work)
+    _audited(parts, principal, "history", [record])
     return answer
 
 
@@ -317,7 +317,7 @@ class Why:
         }
 
 
-def why(core: Core, principal: Principal, record: str, *, tongue: str) -> Why:
+def why(parts: Parts, principal: Principal, record: str, *, tongue: str) -> Why:
     """Why a record is believed: its evidence, the decisions on it with their reasons in words.
 
     A reader of a record sees the quoted span, its time and origin; the whole event only with
@@ -331,8 +331,8 @@ def why(core: Core, principal: Principal, record: str, *, tongue: str) -> Why:
         allowed = ("correct", "mute", "delete") if may_change(principal, found) else ()
         return Why(found, tuple(quotes), tuple(decisions), found.supersedes, allowed)
 
-    answer = core.read(principal, work)
-    _audited(core, principal, "why", [record])
+    answer = parts.read(principal, work)
+    _audited(parts, principal, "why", [record])
     return answer
 
 
@@ -371,7 +371,7 @@ def _told(decision: Mapping[str, Any], tongue: str) -> Mapping[str, Any]:
     }
 
 
-def profile(core: Core, principal: Principal) -> dict[str, Any]:
+def profile(parts: Parts, principal: Principal) -> dict[str, Any]:
     """What is currently known of the principal's user, by predicate: a projection of records."""
     subject = principal.subject
     if subject is None:
@@ -381,11 +381,11 @@ def profile(core: Core, principal: Principal) -> dict[str, Any]:
         found = unit.records.find(
             Filter(subject=subject, statuses=[Status.ACTIVE, Status.SCHEDULED])
         )
-        now = core.now()
+        now = parts.now()
         return [r for r in found if permits(principal, r.scope) and r.current_at(now)]
 
-    records = core.read(principal, work)
-    _audited(core, principal, "profile", [r.id for r in records])
+    records = parts.read(principal, work)
+    _audited(parts, principal, "profile", [r.id for r in records])
     fields: dict[str, list[dict[str, Any]]] = {}
     for r in records:
         entry = {

@@ -14,12 +14,12 @@ from muniment.gate.unit import Unit
 from muniment.ids import RecordId
 from muniment.scope import Principal, Scope, permits
 from muniment.text import check_id
-from muniment.verbs.core import Core
+from muniment.verbs.parts import Parts
 
 USES = ("offered", "injected", "cited", "corrected")
 
 
-def used(core: Core, principal: Principal, turn: str, use: str, records: Sequence[str]) -> None:
+def used(parts: Parts, principal: Principal, turn: str, use: str, records: Sequence[str]) -> None:
     """Record a use; ids that the principal may not know of are passed over."""
     if use not in USES:
         raise InvalidInput("use.invalid", f"use: one of {', '.join(USES)}")
@@ -32,10 +32,10 @@ def used(core: Core, principal: Principal, turn: str, use: str, records: Sequenc
 
     def work(unit: Unit) -> None:
         known = [r for r in unit.records.get(wanted) if permits(principal, r.scope)]
-        unit.ledger.used(name, use, [(r.id, r.version) for r in known], core.now())
-        core.audit(unit, principal, use, turn=name, records=[r.id for r in known])
+        unit.ledger.used(name, use, [(r.id, r.version) for r in known], parts.now())
+        parts.audit(unit, principal, use, turn=name, records=[r.id for r in known])
 
-    core.write(principal, work, adds=0)
+    parts.write(principal, work, adds=0)
 
 
 @dataclass(slots=True)

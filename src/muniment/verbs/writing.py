@@ -25,12 +25,12 @@ from muniment.records.record import Origin, Record, Status
 from muniment.records.table import Edge
 from muniment.scope import Channel, Principal, Scope, permits, place_of_use
 from muniment.text import check_id, language
-from muniment.verbs.core import Core
+from muniment.verbs.parts import Parts
 from muniment.verbs.replay import decision_data, decision_of
 
 
 def open_thread(
-    core: Core, unit: Unit, principal: Principal, label: str | None, scope: Scope | None
+    parts: Parts, unit: Unit, principal: Principal, label: str | None, scope: Scope | None
 ) -> Thread:
     """A thread of the principal's by id or label, made if new.
 
@@ -50,7 +50,7 @@ def open_thread(
     if unit.events.thread(ThreadId(thread_id)) is not None:
         return own_thread(unit, principal, thread_id, scope)
     return unit.events.open_thread(
-        Thread(ThreadId(thread_id), principal.tenant, place, principal.user, core.now())
+        Thread(ThreadId(thread_id), principal.tenant, place, principal.user, parts.now())
     )
 
 
@@ -69,7 +69,7 @@ def own_thread(
 
 
 def append(
-    core: Core,
+    parts: Parts,
     principal: Principal,
     messages: Sequence[Message],
     *,
@@ -84,13 +84,13 @@ def append(
     """
 
     def work(unit: Unit) -> list[Event]:
-        return append_in(core, unit, principal, messages, thread, scope, attest)
+        return append_in(parts, unit, principal, messages, thread, scope, attest)
 
-    return core.write(principal, work, adds=len(messages) if index else 0)
+    return parts.write(principal, work, adds=len(messages) if index else 0)
 
 
 def append_in(
-    core: Core,
+    parts: Parts,
     unit: Unit,
     principal: Principal,
     messages: Sequence[Message],
@@ -99,15 +99,15 @@ def append_in(
     attest: bool = True,
 ) -> list[Event]:
     """`append` inside a transaction that is already open."""
-    opened = open_thread(core, unit, principal, thread, scope)
-    now = core.now()
+    opened = open_thread(parts, unit, principal, thread, scope)
+    now = parts.now()
     events = [
         make_event(
             m,
             thread=opened,
             principal=principal,
             digest=unit.digest,
-            new_id=lambda: core.ids.new("evt"),
+            new_id=lambda: parts.ids.new("evt"),
             now=now,
             attest=attest,
         )
@@ -125,14 +125,14 @@ def append_in(
     stored = {e.id: e for e in unit.events.append(opened, list(new.values()))} if new else {}
     if new:
         unit.ledger.reindex("event", new, now)
-        core.audit(
+        parts.audit(
             unit, principal, "append", thread=opened.id, events=list(new)[:100], count=len(new)
         )
     return [known.get(e.id) or stored[e.id] for e in events]
 
 
 def once(
-    core: Core,
+    parts: Parts,
     unit: Unit,
     principal: Principal,
     key: str | None,
@@ -149,7 +149,7 @@ def once(
         return [decision_of(unit, d) for d in first]
     decisions = work()
     answer = [decision_data(d) for d in decisions]
-    unit.ledger.remember_answer(key, verb, digest, answer, core.now())
+    unit.ledger.remember_answer(key, verb, digest, answer, parts.now())
     return decisions
 
 
@@ -164,7 +164,7 @@ def replay_key(
 
 
 def remember(
-    core: Core,
+    parts: Parts,
     principal: Principal,
     *,
     event: str | None,
@@ -180,32 +180,32 @@ def remember(
     if (event is None) == (message is None):
         raise InvalidInput("remember.one_of", "pass either a text or an event")
     if event is not None:
-        said = core.read(principal, lambda unit: own_event(unit, principal, event))
-        candidates = read_event(core, principal, said)
+        said = parts.read(principal, lambda unit: own_event(unit, principal, event))
+        candidates = read_event(parts, principal, said)
 
         def settle_it(unit: Unit) -> list[Decision]:
-            work = core.settling(unit, principal)
+            work = parts.settling(unit, principal)
             run = lambda: remembering.settle_all(work, candidates, [said])  # noqa: E731
-            return once(core, unit, principal, key, "remember", [event], run)
+            return once(parts, unit, principal, key, "remember", [event], run)
 
-        return core.write(principal, settle_it, adds=2)
+        return parts.write(principal, settle_it, adds=2)
     assert message is not None
 
     def append_and_settle(unit: Unit) -> list[Decision]:
         def run() -> list[Decision]:
-            [said] = append_in(core, unit, principal, [message], thread, scope)
-            work = core.settling(unit, principal)
-            return remembering.settle_all(work, read_event(core, principal, said), [said])
+            [said] = append_in(parts, unit, principal, [message], thread, scope)
+            work = parts.settling(unit, principal)
+            return remembering.settle_all(work, read_event(parts, principal, said), [said])
 
         asked = [message.by, message.text, message.id, thread, scope and scope.key]
-        return once(core, unit, principal, key, "remember", asked, run)
+        return once(parts, unit, principal, key, "remember", asked, run)
 
-    return core.write(principal, append_and_settle, adds=3)
+    return parts.write(principal, append_and_settle, adds=3)
 
 
-def read_event(core: Core, principal: Principal, event: Event) -> list[Candidate]:
+def read_event(parts: Parts, principal: Principal, event: Event) -> list[Candidate]:
     """What the event's words say, as candidates of this writer."""
-    found = extract(event, core.policy.catalogue, tz=core.tz)
+    found = extract(event, parts.policy.catalogue, tz=parts.tz)
     return [replace(c, writer=principal.channel.value) for c in found]
 
 
@@ -220,7 +220,7 @@ def own_event(unit: Unit, principal: Principal, event_id: str) -> Event:
 
 
 def propose(
-    core: Core,
+    parts: Parts,
     principal: Principal,
     proposal: Mapping[str, Any],
     *,
@@ -235,19 +235,19 @@ def propose(
         named = proposal.get("evidence") or ()
         evidence = [own_event(unit, principal, e) for e in named] if _listed(named) else []
         place = evidence[0].scope if evidence else place_of_use(principal, scope or Scope())
-        candidate = proposals.parse(proposal, principal, place, core.policy.catalogue)
-        settling = core.settling(unit, principal)
+        candidate = proposals.parse(proposal, principal, place, parts.policy.catalogue)
+        settling = parts.settling(unit, principal)
         run = lambda: remembering.propose(settling, candidate, evidence)  # noqa: E731
-        return once(core, unit, principal, key, "propose", dict(proposal), run)
+        return once(parts, unit, principal, key, "propose", dict(proposal), run)
 
-    return core.write(principal, work, adds=1)
+    return parts.write(principal, work, adds=1)
 
 
 def _listed(named: object) -> bool:
     return isinstance(named, Sequence) and not isinstance(named, str)
 
 
-def review(core: Core, principal: Principal, *, limit: object) -> list[Held]:
+def review(parts: Parts, principal: Principal, *, limit: object) -> list[Held]:
     """What waits for this principal, oldest first; for an admin, for anyone."""
 
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1000:
@@ -257,12 +257,12 @@ def review(core: Core, principal: Principal, *, limit: object) -> list[Held]:
         everything = principal.channel is Channel.ADMIN
         keys = None if everything else [s.key for s in unit.scopes() if permits(principal, s)]
         waiting = unit.candidates.waiting(
-            owner=principal.user, scope_keys=keys, now=core.now(), limit=limit
+            owner=principal.user, scope_keys=keys, now=parts.now(), limit=limit
         )
         return [h for h in waiting if everything or remembering.may_see(principal, h)]
 
-    found = core.read(principal, work)
-    if not core.audit_read(principal, "review", [h.id for h in found]):
+    found = parts.read(principal, work)
+    if not parts.audit_read(principal, "review", [h.id for h in found]):
         raise Unavailable("audit.unavailable", "the read could not be audited; nothing is shown")
     return found
 
@@ -273,7 +273,7 @@ def evidence_of(unit: Unit, held: Held) -> list[Event]:
 
 
 def confirm(
-    core: Core,
+    parts: Parts,
     principal: Principal,
     candidate: str,
     *,
@@ -285,25 +285,26 @@ def confirm(
 
     def work(unit: Unit) -> list[Decision]:
         def run() -> list[Decision]:
-            settling = core.settling(unit, principal)
+            settling = parts.settling(unit, principal)
             held = remembering.held_for(settling, _candidate_id(candidate), digest)
-            if held.lapses_at <= core.now():
+            if held.lapses_at <= parts.now():
                 raise NotFound("candidate.not_found", "no such candidate waits; it has lapsed")
             given = own_event(unit, principal, answer) if answer is not None else None
             remembering.check_may_answer(principal, held, given)
             if held.reconcile == "delete" and held.target is not None:
-                return [_confirm_deletion(core, unit, principal, held)]
-            said = _confirmation(core, unit, principal, held)
-            return [remembering.confirm(settling, held, said, evidence_of(unit, held))]
+                return [_confirm_deletion(parts, unit, principal, held)]
+            said = _confirmation(parts, unit, principal, held)
+            later = parts.settling(unit, principal)  # what it settles was said before its now
+            return [remembering.confirm(later, held, said, evidence_of(unit, held))]
 
-        return once(core, unit, principal, key, "confirm", [candidate, digest, answer], run)
+        return once(parts, unit, principal, key, "confirm", [candidate, digest, answer], run)
 
-    return core.write(principal, work, adds=2)[0]
+    return parts.write(principal, work, adds=2)[0]
 
 
-def _confirmation(core: Core, unit: Unit, principal: Principal, held: Held) -> Event:
+def _confirmation(parts: Parts, unit: Unit, principal: Principal, held: Held) -> Event:
     """The confirmation as an event of its own in the principal's thread of answers."""
-    thread = _answers(core, unit, principal)
+    thread = _answers(parts, unit, principal)
     event = make_event(
         Message(
             by="confirmation",
@@ -313,60 +314,59 @@ def _confirmation(core: Core, unit: Unit, principal: Principal, held: Held) -> E
         thread=thread,
         principal=principal,
         digest=unit.digest,
-        new_id=lambda: core.ids.new("evt"),
-        now=core.now(),
+        new_id=lambda: parts.ids.new("evt"),
+        now=parts.now(),
     )
-    return _append_one(core, unit, principal, thread, event)
+    return _append_one(parts, unit, principal, thread, event)
 
 
 def _append_one(
-    core: Core, unit: Unit, principal: Principal, thread: Thread, event: Event
+    parts: Parts, unit: Unit, principal: Principal, thread: Thread, event: Event
 ) -> Event:
     [stored] = unit.events.append(thread, [event])
-    unit.ledger.reindex("event", [stored.id], core.now())
-    core.audit(unit, principal, "append", thread=thread.id, events=[stored.id], count=1)
+    unit.ledger.reindex("event", [stored.id], parts.now())
+    parts.audit(unit, principal, "append", thread=thread.id, events=[stored.id], count=1)
     return stored
 
 
-def _answers(core: Core, unit: Unit, principal: Principal) -> Thread:
-    return open_thread(core, unit, principal, "muniment:answers", None)
+def _answers(parts: Parts, unit: Unit, principal: Principal) -> Thread:
+    return open_thread(parts, unit, principal, "muniment:answers", None)
 
 
-def _confirm_deletion(core: Core, unit: Unit, principal: Principal, held: Held) -> Decision:
+def _confirm_deletion(parts: Parts, unit: Unit, principal: Principal, held: Held) -> Decision:
     """A confirmed "forget that": the muted record is deleted."""
     assert held.target is not None
     plan = forget.plan_delete(unit, forget.Target(record=held.target))
-    forget.delete(unit, plan, core.policy.catalogue, "delete", core.now())
+    forget.delete(unit, plan, parts.policy.catalogue, "delete", parts.now())
     unit.candidates.close(held.id, CandidateStatus.DECIDED)
     decision = Decision(
-        id=DecisionId(core.ids.new("dec")),
+        id=DecisionId(parts.ids.new("dec")),
         action=Action.ACTIVATE,
         reconcile=Reconcile.DELETE,
         reasons=("origin.confirmed",),
         origin=Origin.USER_CONFIRMED,
         candidate=held.candidate,
-        decided_at=core.now(),
+        decided_at=parts.now(),
         candidate_id=held.id,
         record_id=held.target,
         status=Status.DELETED,
     )
-    unit.candidates.decide(decision, core.policy.version)
-    core.audit(unit, principal, "delete", records=[held.target], candidate=held.id)
+    unit.candidates.decide(decision, parts.policy.version)
+    parts.audit(unit, principal, "delete", records=[held.target], candidate=held.id)
     return decision
 
 
-def reject(core: Core, principal: Principal, candidate: str, *, digest: str | None) -> Held:
+def reject(parts: Parts, principal: Principal, candidate: str, *, digest: str | None) -> Held:
     """Reject a waiting candidate and keep it from coming back."""
 
     def work(unit: Unit) -> Held:
-        settling = core.settling(unit, principal)
+        settling = parts.settling(unit, principal)
         held = remembering.held_for(settling, _candidate_id(candidate), digest)
         if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
             raise NotAllowed("reject.channel", f"the {principal.channel} channel cannot reject")
-        remembering.reject(settling, held)
-        return held
+        return remembering.reject(settling, held)
 
-    return core.write(principal, work)
+    return parts.write(principal, work)
 
 
 def _candidate_id(value: object) -> CandidateId:
@@ -374,28 +374,28 @@ def _candidate_id(value: object) -> CandidateId:
 
 
 def revise_candidate(
-    core: Core, principal: Principal, candidate: str, changes: Mapping[str, Any]
+    parts: Parts, principal: Principal, candidate: str, changes: Mapping[str, Any]
 ) -> Held:
     """Edit a held candidate before it is confirmed; its digest changes with it."""
 
     def work(unit: Unit) -> Held:
         found = unit.candidates.get(_candidate_id(candidate))
-        settling = core.settling(unit, principal)
+        settling = parts.settling(unit, principal)
         held = remembering.held_for(
             settling, _candidate_id(candidate), found.digest if found else ""
         )
         remembering.check_may_edit(principal)
-        changed = proposals.edited(held.candidate, changes, core.policy.catalogue)
+        changed = proposals.edited(held.candidate, changes, parts.policy.catalogue)
         held = replace(held, candidate=changed, digest=candidate_digest(unit, changed))
         unit.candidates.replace(held)
-        core.audit(unit, principal, "revise", candidate=held.id, digest=held.digest)
+        parts.audit(unit, principal, "revise", candidate=held.id, digest=held.digest)
         return held
 
-    return core.write(principal, work)
+    return parts.write(principal, work)
 
 
 def revise(
-    core: Core,
+    parts: Parts,
     principal: Principal,
     record: str,
     *,
@@ -428,10 +428,10 @@ def revise(
                 return _at_version(unit, current, version)
         if not may_change(principal, current):
             raise NotAllowed("record.not_yours", "changing a shared record needs a role")
-        words, meaning = _new_words(core, current, content, value, labels)
+        words, meaning = _new_words(parts, current, content, value, labels)
         if proposals.secret_flags(_probe(current, words, meaning, labels or ())):
             raise InvalidInput("secret.refused", "credentials and identity numbers are not kept")
-        said = _revision(core, unit, principal, current, words)
+        said = _revision(parts, unit, principal, current, words)
         new = replace(
             current,
             content=words,
@@ -440,21 +440,21 @@ def revise(
             language=language(words),
             version=if_version + 1,
             origin=Origin.USER_STATED,
-            updated_at=core.now(),
+            updated_at=parts.now(),
             writer=principal.channel.value,
             write_reason="revision",
         )
-        predicate = core.policy.catalogue.get(current.predicate)
+        predicate = parts.policy.catalogue.get(current.predicate)
         unit.records.revise(new, keys_of(unit, new, predicate))
         unit.lineage.link([Edge("event", said.id, "record", current.id, "evidence")])
-        unit.ledger.reindex("record", [current.id], core.now())
+        unit.ledger.reindex("record", [current.id], parts.now())
         title = title_digest(unit, new)
-        core.audit(unit, principal, "revise", record=current.id, version=new.version, title=title)
+        parts.audit(unit, principal, "revise", record=current.id, version=new.version, title=title)
         if key is not None:
-            unit.ledger.remember_answer(stored, "revise", digest, new.version, core.now())
+            unit.ledger.remember_answer(stored, "revise", digest, new.version, parts.now())
         return new
 
-    return core.write(principal, work, adds=2)
+    return parts.write(principal, work, adds=2)
 
 
 def _at_version(unit: Unit, record: Record, version: int) -> Record:
@@ -475,9 +475,9 @@ def _at_version(unit: Unit, record: Record, version: int) -> Record:
 
 
 def _new_words(
-    core: Core, record: Record, content: str | None, value: Any, tags: tuple[str, ...] | None
+    parts: Parts, record: Record, content: str | None, value: Any, tags: tuple[str, ...] | None
 ) -> tuple[str, Any]:
-    predicate = core.policy.catalogue.get(record.predicate)
+    predicate = parts.policy.catalogue.get(record.predicate)
     if content is None and value is None:
         if tags is None:
             raise InvalidInput("revise.nothing", "pass a new content, value or tags")
@@ -511,15 +511,15 @@ def _probe(record: Record, words: str, meaning: Any, tags: tuple[str, ...]) -> C
     )
 
 
-def _revision(core: Core, unit: Unit, principal: Principal, record: Record, words: str) -> Event:
-    thread = _answers(core, unit, principal)
+def _revision(parts: Parts, unit: Unit, principal: Principal, record: Record, words: str) -> Event:
+    thread = _answers(parts, unit, principal)
     message = Message(by="revision", text=words, metadata={"record": record.id})
     event = make_event(
         message,
         thread=thread,
         principal=principal,
         digest=unit.digest,
-        new_id=lambda: core.ids.new("evt"),
-        now=core.now(),
+        new_id=lambda: parts.ids.new("evt"),
+        now=parts.now(),
     )
-    return _append_one(core, unit, principal, thread, event)
+    return _append_one(parts, unit, principal, thread, event)

@@ -29,7 +29,7 @@ FRESH_MAX = 256  # waiting rows a recall reads from the truth by itself
 
 
 @dataclass(slots=True)
-class Core:
+class Parts:
     """Shared by all verbs of one open memory."""
 
     store: Store
@@ -133,13 +133,13 @@ class Core:
         return self.lane.add(principal.tenant, {**read, "ids": list(ids)})
 
 
-def rebuild(core: Core, tenant: str) -> int:
+def rebuild(parts: Parts, tenant: str) -> int:
     """Queue everything, then forget the index; how much waits to be indexed.
 
     In this order an interruption loses nothing: what is queued is read from the truth.
     """
-    total = core.store.write(tenant, lambda unit: outbox.enqueue_all(unit, core.now()))
-    core.index.clear(tenant)
+    total = parts.store.write(tenant, lambda unit: outbox.enqueue_all(unit, parts.now()))
+    parts.index.clear(tenant)
     return total
 
 
