@@ -96,9 +96,9 @@ def _answers(statement: Statement, contents: Sequence[str]) -> bool:
 
 
 def _reads_in_trail(memory: Memory) -> int:
-    core = memory._parts
-    core.lane.flush()
-    entries = core.read(WHO, lambda unit: unit.trail.read(lane=core.lane.name, limit=100_000))
+    parts = memory._parts
+    parts.lane.flush()
+    entries = parts.read(WHO, lambda unit: unit.trail.read(lane=parts.lane.name, limit=100_000))
     return sum(len(entry.details["reads"]) for entry in entries)
 
 
@@ -135,8 +135,8 @@ def audit(place: Place, readers: int, reads: int, rounds: int, records: int) -> 
     """
     filled = crowd(place, records, 0)
     memory = place.open(filled.url)
-    core = memory._parts
-    real, null = _Side(core.lane), _Side(NullLane())
+    parts = memory._parts
+    real, null = _Side(parts.lane), _Side(NullLane())
     sides = [real, null]
     asked = [s.question for s in filled.own]
     with ThreadPoolExecutor(readers) as pool, quiet():
@@ -144,10 +144,10 @@ def audit(place: Place, readers: int, reads: int, rounds: int, records: int) -> 
         before = _reads_in_trail(memory)
         for _ in range(rounds):
             for side in sides:
-                core.lane = side.lane  # type: ignore[assignment]
+                parts.lane = side.lane  # type: ignore[assignment]
                 side.seconds.append(_round(pool, memory, asked, readers, reads))
             sides.reverse()
-        core.lane = real.lane  # type: ignore[assignment]
+        parts.lane = real.lane  # type: ignore[assignment]
     noted, expected = _reads_in_trail(memory) - before, rounds * readers * reads
     require(noted == expected, f"{noted} of {expected} reads are in the trail")
     count = readers * reads

@@ -16,10 +16,12 @@ from bench.figures import Check, Row, figure, require
 from bench.loading import active_records
 from bench.places import WHO, Place
 from bench.texts import Writer
-from muniment import MunimentError
+from muniment import MunimentError, Principal
 
 FACT = "From now on use pnpm in this project."
 SCOPE = {"project": "workshop"}
+WARM_UP = Principal(tenant="warm-up", user="ada")
+START_SECONDS = 120
 
 
 @figure(
@@ -41,12 +43,13 @@ def processes(place: Place, processes: int, writes: int) -> Iterator[Row]:
     ]
     for worker in workers:
         worker.start()
-    start.wait(timeout=120)
+    start.wait(timeout=START_SECONDS)
     began = time.perf_counter()
-    told = [answers.get(timeout=600) for _ in workers]
-    seconds = time.perf_counter() - began
     for worker in workers:
         worker.join()
+    seconds = time.perf_counter() - began
+    require(all(w.exitcode == 0 for w in workers), "a process broke off; see its error above")
+    told = [answers.get(timeout=START_SECONDS) for _ in workers]
     yield _counted(place, url, told, processes, writes, seconds)
 
 
@@ -75,6 +78,7 @@ def write_many(
     errors: list[str] = []
     with muniment.open(url, principal=WHO, key_file=key_file) as memory:
         statements = Writer(number).statements(writes)
+        memory.remember(FACT, principal=WARM_UP)  # rules are compiled before the clock starts
         start.wait()
         for statement in statements:
             text = statement.text.replace("K0", f"P{number}")
@@ -103,6 +107,7 @@ def same_fact(place: Place, threads: int) -> Iterator[Row]:
         start.wait()
         return memory.remember(FACT, thread=f"talk-{number}", scope=SCOPE)
 
+    memory.remember(FACT, principal=WARM_UP)  # rules are compiled before the clock starts
     began = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
         decided = [d for decisions in pool.map(state, range(threads)) for d in decisions]

@@ -144,6 +144,8 @@ class Memory:
         Words, evidence, decisions and records are one transaction.  An empty list means that
         nothing in it was a statement.  With ``key``, a replay returns the first decisions.
         """
+        if text is None and fields:
+            raise InvalidInput("remember.unknown_field", f"with an event: not {sorted(fields)}")
         message = None if text is None else Message.of({"by": by, "text": text, **fields})
         return writing.remember(
             self._parts,
@@ -358,17 +360,38 @@ class Memory:
 
     # ------------------------------------------------------------ forgetting
 
-    def mute(self, record: str, *, dry_run: bool = False, principal: object = None) -> Forgotten:
-        """Stop recalling a record; `unmute` undoes it."""
-        return self._forget("mute", {"record": record}, dry_run, principal)
+    def mute(
+        self,
+        record: str | None = None,
+        *,
+        dry_run: bool = False,
+        principal: object = None,
+        **target: Any,
+    ) -> Forgotten:
+        """Stop recalling; `unmute` undoes it.  ``target`` as in `delete`."""
+        return self._forget("mute", _with_record(record, target), dry_run, principal)
 
-    def unmute(self, record: str, *, dry_run: bool = False, principal: object = None) -> Forgotten:
-        """Recall a record again."""
-        return self._forget("unmute", {"record": record}, dry_run, principal)
+    def unmute(
+        self,
+        record: str | None = None,
+        *,
+        dry_run: bool = False,
+        principal: object = None,
+        **target: Any,
+    ) -> Forgotten:
+        """Recall again."""
+        return self._forget("unmute", _with_record(record, target), dry_run, principal)
 
-    def expire(self, record: str, *, dry_run: bool = False, principal: object = None) -> Forgotten:
-        """End a record's validity now; it stays for questions about the past."""
-        return self._forget("expire", {"record": record}, dry_run, principal)
+    def expire(
+        self,
+        record: str | None = None,
+        *,
+        dry_run: bool = False,
+        principal: object = None,
+        **target: Any,
+    ) -> Forgotten:
+        """End the validity now; what it was stays for questions about the past."""
+        return self._forget("expire", _with_record(record, target), dry_run, principal)
 
     def delete(
         self, *, dry_run: bool = False, principal: object = None, **target: Any
@@ -457,6 +480,10 @@ class Memory:
 
 
 _TARGETS = {"record", "event", "subject", "scope", "match"}
+
+
+def _with_record(record: str | None, target: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(target) if record is None else {"record": record, **target}
 
 
 def _check_target(target: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -107,6 +108,7 @@ def missing_tests(text: str, root: Path = ROOT) -> list[str]:
     return found
 
 
+@cache
 def tests_of(file: Path) -> set[str]:
     """The test functions of a Python file, or the cases of a golden file."""
     if file.suffix == ".yaml":

@@ -255,15 +255,22 @@ def test_a_missing_setting_is_caught() -> None:
 
 
 def command_faults(text: str) -> set[str]:
-    """Commands of the command line that a page's shell blocks use and that do not exist."""
-    root = typer.main.get_command(app)
-    used = set()
-    for block in docs.blocks(text):
-        if block.language in ("sh", "console"):
-            used |= set(
-                re.findall(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*muniment ([a-z-]+)", block.code, re.M)
-            )
-    return used - set(root.commands)  # type: ignore[attr-defined]
+    """Commands that a page shows, in shell blocks or as inline code, and that do not exist."""
+    shell = "".join(b.code for b in docs.blocks(text) if b.language in ("sh", "console"))
+    used = re.findall(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*muniment ([a-z-]+(?: [a-z-]+)?)", shell, re.M)
+    used += re.findall(r"`muniment ([a-z-]+(?: [a-z-]+)?)[^`]*`", text)
+    return {words for words in used if not _known(words.split())}
+
+
+def _known(words: list[str]) -> bool:
+    node = typer.main.get_command(app)
+    for word in words:
+        if not hasattr(node, "commands"):
+            return True  # a command; what follows are its arguments
+        if word not in node.commands:
+            return False
+        node = node.commands[word]
+    return True
 
 
 def test_commands_shown_exist() -> None:
@@ -272,9 +279,10 @@ def test_commands_shown_exist() -> None:
 
 
 def test_a_command_that_does_not_exist_is_caught() -> None:
-    """With settings in front, or a prompt."""
-    assert command_faults("```sh\nX=1 muniment remembr x\nmuniment list\n```") == {"remembr"}
+    """With settings in front, a prompt, as inline code, or below another."""
+    assert command_faults("```sh\nX=1 muniment remembr x\nmuniment list\n```") == {"remembr x"}
     assert command_faults("```console\n$ muniment lst\n```") == {"lst"}
+    assert command_faults("`muniment db role` and `muniment db rol`") == {"db rol"}
 
 
 def table_faults(text: str) -> set[str]:

@@ -15,7 +15,7 @@ from bench.measure import Timings, percentile
 from bench.places import Place, sqlite_place
 from bench.table import as_json, markdown
 from bench.texts import Writer
-from muniment import Memory
+from muniment import Memory, Recalled
 from muniment.trail.lane import ReadLane
 
 TINY = {
@@ -94,7 +94,7 @@ def test_an_import_that_drops_messages_gives_no_figure(
 
 def test_an_empty_recall_gives_no_figure(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finding nothing is quick."""
-    monkeypatch.setattr("muniment.recall.recall.search", lambda *_, **__: [])
+    monkeypatch.setattr(Memory, "recall", lambda *_, **__: Recalled(()))
     with pytest.raises(WorkNotDone, match="nothing was recalled"):
         list(reading.recall(place, **TINY["recall"]))
 

@@ -21,6 +21,10 @@ TEXT_BYTES_MAX = 1024 * 1024
 NAME_BYTES_MAX = 4096
 METADATA_BYTES_MAX = 64 * 1024
 
+#: What a caller might try to state about standing; it follows from the channel alone.
+RESERVED = frozenset(
+    {"attested", "channel", "origin", "status", "tenant", "tenant_id", "trust", "user", "user_id"}
+)
 _NAMES = ("speaker", "path", "url", "name")
 _POSITIONS = ("run", "turn", "step")
 
@@ -152,6 +156,12 @@ def _position(value: object, name: str) -> str | None:
 def _metadata(value: object, digest: Callable[..., str]) -> tuple[dict[str, Any], bool]:
     if not isinstance(value, Mapping):
         raise InvalidInput("metadata.invalid", "metadata: pass a mapping")
+    forged = sorted(RESERVED & {k for k in value if isinstance(k, str)})
+    if forged:
+        raise InvalidInput(
+            "metadata.reserved",
+            f"metadata: {', '.join(forged)} follows from the channel and cannot be stated",
+        )
     try:
         encoded = json.dumps(value, allow_nan=False)
         plain = json.loads(encoded)

@@ -60,7 +60,7 @@ def qualifiers_lost(content: str, evidence_text: str) -> bool:
     Compared with the one sentence of the evidence that the content shares most words with; a
     qualifier elsewhere in a long text is about something else.
     """
-    clause = fold(_nearest(content, evidence_text))
+    clause = fold(nearest(content, evidence_text))
     kept = fold(content)
     return any(
         words.search(clause) and not words.search(kept) for words in concepts("qualifiers").values()
@@ -108,6 +108,6 @@ def _same_polarity(content: str, text: str, spellings: frozenset[str]) -> bool:
     return any(negated(s) == wanted for s in near if _shared(content, s) >= best * 0.8)
 
 
-def _nearest(content: str, text: str) -> str:
+def nearest(content: str, text: str) -> str:
     pieces = [s.text for s in sentences(text[:_EVIDENCE_CHARS_MAX])]
     return max(pieces, key=lambda piece: _shared(content, piece), default=text[:1_000])

@@ -10,8 +10,9 @@ from typing import Any
 from muniment.clock import as_utc
 from muniment.errors import InvalidInput
 from muniment.events.event import Event
-from muniment.extract.annotate import annotate
-from muniment.extract.grounding import qualifiers_lost
+from muniment.extract.annotate import annotate, flags_of
+from muniment.extract.grounding import nearest, qualifiers_lost, value_occurs
+from muniment.extract.lexicon import fold
 from muniment.gate.candidate import Candidate, Claim, Flag
 from muniment.ids import EventId
 from muniment.records.condition import Condition
@@ -26,6 +27,8 @@ CONTENT_BYTES_MAX = 64 * 1024
 EVIDENCE_MAX = 100
 TAGS_MAX = 64
 VALUE_DEPTH_MAX = 16
+
+_TONES = {Flag.HEDGED, Flag.QUOTED, Flag.QUESTION, Flag.HYPOTHETICAL}
 
 #: What a proposer may say.  Origin, status, user and the like are not among it: they follow
 #: from the channel and the evidence, and naming them is an error, not a wish.
@@ -102,10 +105,18 @@ def grounded_in(candidate: Candidate, evidence: Sequence[Event], catalogue: Cata
     said = max(e.said_at for e in evidence)
     candidate = annotate(replace(candidate, said_at=said), catalogue)
     flags = set(candidate.flags)
-    if any(e.text and qualifiers_lost(candidate.content, e.text) for e in evidence):
+    texts = [e.text for e in evidence if e.text]
+    if any(qualifiers_lost(candidate.content, t) for t in texts):
         flags.add(Flag.QUALIFIER_LOST)
+    flags |= tone_lost(candidate.content, texts)
     flags |= secret_flags(candidate)
     return replace(candidate, flags=frozenset(flags))
+
+
+def tone_lost(content: str, texts: Sequence[str]) -> set[Flag]:
+    """A maybe, a quotation or a question of the evidence that the content no longer shows."""
+    tones = [flags_of(fold(nearest(content, t))) & _TONES for t in texts]
+    return set.intersection(*map(set, tones)) if tones else set()
 
 
 def secret_flags(candidate: Candidate) -> set[Flag]:
@@ -165,8 +176,6 @@ def edited(candidate: Candidate, changes: Mapping[str, Any], catalogue: Catalogu
 
 def consistent(content: str, value: Value, predicate: Predicate) -> bool:
     """Whether content and value say the same: the value, or a spelling of it, is in the words."""
-    from muniment.extract.grounding import value_occurs
-
     return value is None or value_occurs(value, [content], predicate)
 
 

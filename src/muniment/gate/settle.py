@@ -175,7 +175,9 @@ def _revocable(unit: Unit, c: Candidate) -> tuple[Record, ...]:
     else:
         named = set(tokens(str(c.value or c.content)))
         rows = [r for r in rows if named and named <= set(tokens(r.content or ""))]
-    return tuple(reversed(rows))
+    exact = [r for r in rows if r.condition.key == c.condition.key and r.scope == c.scope]
+    plain = [r for r in rows if r.condition.key == c.condition.key]
+    return tuple(reversed(exact or plain or rows))
 
 
 # ---------------------------------------------------------------- writing

@@ -138,6 +138,16 @@ class Record:
             and (self.expires_at is None or now < self.expires_at)
         )
 
+    def status_at(self, now: datetime) -> Status:
+        """The status as of then: stored ones lag behind the clock until something tidies."""
+        if self.status not in (Status.ACTIVE, Status.SCHEDULED):
+            return self.status
+        if self.expires_at is not None and self.expires_at <= now:
+            return Status.EXPIRED
+        if self.valid_to is not None and self.valid_to <= now:
+            return Status.SUPERSEDED
+        return Status.ACTIVE if self.valid_from <= now else Status.SCHEDULED
+
     @property
     def fact_key(self) -> tuple[str, str, str, str] | None:
         """(subject, predicate, scope key, condition key): one value where single-valued."""

@@ -68,8 +68,8 @@ def _path_of(url: str) -> Path | None:
         raise InvalidInput(
             "store.url", "use sqlite:///relative.db, sqlite:////absolute/path.db or sqlite://"
         )
-    if "?" in url or "\0" in url:
-        raise InvalidInput("store.url", "the path of the database cannot hold ? or NUL")
+    if "?" in url or "\0" in url or any("\ud800" <= c <= "\udfff" for c in url):
+        raise InvalidInput("store.url", "the path of the database cannot hold ?, NUL or half pairs")
     return Path(url.removeprefix("sqlite:///"))
 
 

@@ -135,6 +135,8 @@ def context(
     tongue: str | None,
 ) -> Context:
     """Recall, then compose: the fenced block within the budget, and its report."""
+    if tongue is not None and tongue not in ("en", "zh"):
+        raise InvalidInput("language.invalid", "language: en or zh")
     budget = _count(budget_tokens, "budget_tokens", 0, BUDGET_TOKENS_MAX)
     seen = _window(window)
     found = recall(parts, principal, request)
@@ -183,28 +185,54 @@ def _is_policy(record: Record) -> bool:
 def list_records(
     parts: Parts, principal: Principal, *, where: Mapping[str, Any], limit: object, after: object
 ) -> list[Record]:
-    """Records the principal may know of, by exact conditions, oldest first."""
+    """Records the principal may know of, by exact conditions, oldest first, each with the status
+    it has now."""
     count = _count(limit, "limit", 1, LIMIT_MAX)
     if not isinstance(where, Mapping) or any(v is None for v in where.values()):
         raise InvalidInput("where.invalid", "where: a mapping of exact values, none of them null")
-
-    def work(unit: Unit) -> list[Record]:
-        admin = principal.channel is Channel.ADMIN
-        condition = _filter(where, None if after is None else check_id(after, name="after"))
-        scopes = [s for s in unit.scopes() if admin or permits(principal, s)]
-        for name, value in _scope_parts(where).items():
-            scopes = [s for s in scopes if getattr(s, name) == value]
-        if condition.statuses is None:
-            hidden = (Status.DELETED, Status.ERASED)
-            condition = replace(condition, statuses=[s for s in Status if s not in hidden])
-        condition = replace(condition, scope_keys=[s.key for s in scopes], limit=count)
-        return unit.records.get(r.id for r in unit.records.find(condition))
-
-    found = parts.read(principal, work)
+    condition = _filter(where, None if after is None else check_id(after, name="after"))
+    found = parts.read(principal, lambda u: _page(parts, u, principal, condition, where, count))
     _audited(parts, principal, "list", [r.id for r in found])
     return found
 
 
+def _page(
+    parts: Parts,
+    unit: Unit,
+    principal: Principal,
+    condition: Filter,
+    where: Mapping[str, Any],
+    count: int,
+) -> list[Record]:
+    admin = principal.channel is Channel.ADMIN
+    scopes = [s for s in unit.scopes() if admin or permits(principal, s)]
+    for name, value in _scope_parts(where).items():
+        scopes = [s for s in scopes if getattr(s, name) == value]
+    wanted = condition.statuses or [s for s in Status if s not in _GONE]
+    stored = {s for w in wanted for s in (w, *_BECOMES.get(w, ()))}
+    condition = replace(
+        condition, scope_keys=[s.key for s in scopes], statuses=sorted(stored), limit=count
+    )
+    now = parts.now()
+    out: list[Record] = []
+    while len(out) < count:
+        rows = unit.records.find(condition)
+        shown = [replace(r, status=r.status_at(now)) for r in rows]
+        out += [r for r in shown if r.status in wanted]
+        if len(rows) < count:
+            break
+        condition = replace(condition, after=rows[-1].id)
+    evidence = {r.id: r.evidence for r in unit.records.get(r.id for r in out[:count])}
+    return [replace(r, evidence=evidence[r.id]) for r in out[:count]]
+
+
+_GONE = (Status.DELETED, Status.ERASED)
+#: Stored statuses from which the clock alone leads to one.
+_BECOMES = {
+    Status.ACTIVE: (Status.SCHEDULED,),
+    Status.EXPIRED: (Status.ACTIVE, Status.SCHEDULED),
+    Status.SUPERSEDED: (Status.ACTIVE,),
+}
 _WHERE = ("status", "kind", "predicate", "subject", "tag", "muted")
 
 
@@ -250,7 +278,8 @@ def show(parts: Parts, principal: Principal, what: str) -> Record | Event:
     if name.startswith("evt_"):
         found: Record | Event = parts.read(principal, lambda u: own_event(u, principal, name))
     else:
-        found = parts.read(principal, lambda u: visible(u, principal, name))
+        record = parts.read(principal, lambda u: visible(u, principal, name))
+        found = replace(record, status=record.status_at(parts.now()))
     _audited(parts, principal, "show", [name])
     return found
 

@@ -412,7 +412,7 @@ def revise(
     ``record.inconsistent`` where content and value disagree.
     """
     whole = isinstance(if_version, int) and not isinstance(if_version, bool)
-    if not whole or not 1 <= if_version < 2**31:
+    if not whole or abs(if_version) >= 2**31:
         raise InvalidInput("version.invalid", "if_version: the version number you read")
     labels = None if tags is None else proposals.tags_of(tags)
     if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
