@@ -27,12 +27,16 @@ def load(
     *,
     projects: Sequence[str] = ("workshop",),
     who: Principal = WHO,
-) -> None:
-    """Remember statements, several to a message, in the projects by turns."""
+) -> list[str]:
+    """Remember statements, several to a message, in the projects by turns; where each was said."""
+    places: list[str] = []
     for number, start in enumerate(range(0, len(statements), PER_MESSAGE)):
         part = statements[start : start + PER_MESSAGE]
-        scope = {"project": projects[number % len(projects)]}
-        inserted(memory.remember(joined(part), scope=scope, principal=who), len(part))
+        project = projects[number % len(projects)]
+        said = memory.remember(joined(part), scope={"project": project}, principal=who)
+        inserted(said, len(part))
+        places += [project] * len(part)
+    return places
 
 
 def active_records(memory: Memory) -> int:

@@ -20,18 +20,18 @@ from muniment import Memory, Principal
 PROJECTS = tuple(f"project-{number}" for number in range(8))
 OTHERS = tuple(Principal(tenant=WHO.tenant, user=f"colleague-{number}") for number in range(6))
 OWN_SHARE = 0.7
-ANSWERED_MIN = 0.75  # of the questions, for a figure to be about recall at all
+ANSWERED_MIN = 0.9  # of the questions, for a figure to be about recall at all
 TENANT_RECORDS = 4
 WARM_UP = 20
 
 
 @dataclass(slots=True)
 class Crowd:
-    """One large tenant beside many small ones: the URL, and what its main user has stated."""
+    """One large tenant beside many small ones: the URL, and what its main user has stated, each
+    with the project it was stated in."""
 
     url: str
-    own: list[Statement]
-    size: int
+    own: list[tuple[Statement, str]]
 
 
 def crowd(place: Place, records: int, others: int) -> Crowd:
@@ -40,7 +40,7 @@ def crowd(place: Place, records: int, others: int) -> Crowd:
     memory, writer = place.open(url), Writer()
     statements = writer.statements(records)
     own = statements[: int(records * OWN_SHARE)]
-    load(memory, own, projects=PROJECTS)
+    places = load(memory, own, projects=PROJECTS)
     rest = statements[len(own) :]
     for number, colleague in enumerate(OTHERS):
         load(memory, rest[number :: len(OTHERS)], projects=PROJECTS, who=colleague)
@@ -48,7 +48,7 @@ def crowd(place: Place, records: int, others: int) -> Crowd:
         load(memory, writer.statements(TENANT_RECORDS), who=tenant)
     require(active_records(memory) == records, f"the tenant does not hold {records:,} records")
     place.close()  # brings every tenant's index up to date
-    return Crowd(url, own, records)
+    return Crowd(url, list(zip(own, places, strict=True)))
 
 
 @figure(
@@ -62,13 +62,13 @@ def recall(place: Place, records: int, others: int, queries: int) -> Iterator[Ro
     filled = crowd(place, records, others)
     memory, timings = place.open(filled.url), Timings()
     asked = Random(2).sample(filled.own, min(queries + WARM_UP, len(filled.own)))
-    for statement in asked[:WARM_UP]:
-        _ask(memory, statement, 0)
+    for statement, project in asked[:WARM_UP]:
+        _ask(memory, statement, project)
     found = []
     with quiet():
-        for number, statement in enumerate(asked[WARM_UP:]):
+        for statement, project in asked[WARM_UP:]:
             with timings.one():
-                answers = _ask(memory, statement, number)
+                answers = _ask(memory, statement, project)
             found.append(_answers(statement, answers))
     answered = sum(found) / len(found)
     require(answered >= ANSWERED_MIN, f"only {answered:.0%} of the questions were answered")
@@ -82,9 +82,8 @@ def recall(place: Place, records: int, others: int, queries: int) -> Iterator[Ro
     )
 
 
-def _ask(memory: Memory, statement: Statement, number: int) -> Sequence[str]:
-    scope = {"project": PROJECTS[number % len(PROJECTS)]}
-    answer = memory.recall(statement.question, scope=scope)
+def _ask(memory: Memory, statement: Statement, project: str) -> Sequence[str]:
+    answer = memory.recall(statement.question, scope={"project": project})
     require(not answer.degraded, f"the recall was degraded: {answer.degraded}")
     require(bool(answer.envelopes), f"nothing was recalled for {statement.question!r}")
     return [e.content for e in answer.envelopes]
@@ -138,7 +137,7 @@ def audit(place: Place, readers: int, reads: int, rounds: int, records: int) -> 
     parts = memory._parts
     real, null = _Side(parts.lane), _Side(NullLane())
     sides = [real, null]
-    asked = [s.question for s in filled.own]
+    asked = [(s.question, project) for s, project in filled.own]
     with ThreadPoolExecutor(readers) as pool, quiet():
         _round(pool, memory, asked, readers, 2)
         before = _reads_in_trail(memory)
@@ -169,7 +168,11 @@ def audit(place: Place, readers: int, reads: int, rounds: int, records: int) -> 
 
 
 def _round(
-    pool: ThreadPoolExecutor, memory: Memory, asked: Sequence[str], readers: int, reads: int
+    pool: ThreadPoolExecutor,
+    memory: Memory,
+    asked: Sequence[tuple[str, str]],
+    readers: int,
+    reads: int,
 ) -> float:
     """Seconds until every reader has done its reads, the open batch of the lane written too."""
     start = threading.Barrier(readers + 1)
@@ -177,8 +180,8 @@ def _round(
     def read(reader: int) -> None:
         start.wait()
         for number in range(reads):
-            words = asked[(reader * reads + number) % len(asked)]
-            found = memory.recall(words, scope={"project": PROJECTS[reader % len(PROJECTS)]})
+            words, project = asked[(reader * reads + number) % len(asked)]
+            found = memory.recall(words, scope={"project": project})
             require(not found.degraded, f"a recall was degraded: {found.degraded}")
 
     futures = [pool.submit(read, reader) for reader in range(readers)]

@@ -27,6 +27,9 @@ _EXPECTED = re.compile(r"# → (.+)$", re.MULTILINE)
 _CHANGING = re.compile(
     r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?|\b(rec|cand|evt|thr|dec|era|key)_[0-9a-z]+"
 )
+_WORDS = r"muniment (?:--[a-z-]+ \S+ )*([a-z][a-z-]*(?: [a-z][a-z-]*)?)"
+_IN_SHELL = re.compile(rf"^(?:\$ )?(?:[A-Z_]+=\S+ )*{_WORDS}", re.MULTILINE)
+_INLINE = re.compile(rf"`{_WORDS}[^`]*`")
 TIMEOUT_S = 120
 
 
@@ -257,8 +260,7 @@ def test_a_missing_setting_is_caught() -> None:
 def command_faults(text: str) -> set[str]:
     """Commands that a page shows, in shell blocks or as inline code, and that do not exist."""
     shell = "".join(b.code for b in docs.blocks(text) if b.language in ("sh", "console"))
-    used = re.findall(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*muniment ([a-z-]+(?: [a-z-]+)?)", shell, re.M)
-    used += re.findall(r"`muniment ([a-z-]+(?: [a-z-]+)?)[^`]*`", text)
+    used = _IN_SHELL.findall(shell) + _INLINE.findall(text)
     return {words for words in used if not _known(words.split())}
 
 
@@ -281,6 +283,7 @@ def test_commands_shown_exist() -> None:
 def test_a_command_that_does_not_exist_is_caught() -> None:
     """With settings in front, a prompt, as inline code, or below another."""
     assert command_faults("```sh\nX=1 muniment remembr x\nmuniment list\n```") == {"remembr x"}
+    assert command_faults("```sh\nmuniment --url sqlite:///x.db lst\n```") == {"lst"}
     assert command_faults("```console\n$ muniment lst\n```") == {"lst"}
     assert command_faults("`muniment db role` and `muniment db rol`") == {"db rol"}
 

@@ -12,7 +12,9 @@ FUNCTION_LINES_MAX = 70
 
 # "path below src/muniment" or "path:function" -> why it is longer than the limit.
 # Splitting a clear, linear piece only to pass is not wanted; an entry here is.
-LONGER_FOR_A_REASON: dict[str, str] = {}
+LONGER_FOR_A_REASON: dict[str, str] = {
+    "store/migrations/versions/0001_first_schema.py:_records": "one statement, a line a column",
+}
 
 # They say what a module is made of, not what it is about, and so attract everything.
 NAMES_THAT_SAY_NOTHING = {

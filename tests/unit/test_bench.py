@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,11 +113,11 @@ def test_a_record_for_each_thread_misses_the_limit(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two records of one fact are shown as such."""
-    texts = iter(["Remember that box 1 is red.", "Remember that box 2 is blue."])
+    numbers = itertools.count()
     remember = Memory.remember
 
     def twin(self: Memory, _: str, **rest: Any) -> Any:
-        return remember(self, next(texts), **rest)
+        return remember(self, f"Remember that box {next(numbers)} is red.", **rest)
 
     monkeypatch.setattr(Memory, "remember", twin)
     [row] = together.same_fact(place, threads=2)

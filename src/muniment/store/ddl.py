@@ -12,6 +12,7 @@ from muniment.store.backend import Backend
 from muniment.store.schema import TENANT_TABLES, metadata
 
 HEAD = "0001"
+MIGRATIONS = resources.files("muniment.store").joinpath("migrations")
 _POLICY = "tenant_isolation"
 
 
@@ -79,8 +80,10 @@ def secure_rows(conn: Connection) -> None:
 
 def upgrade(backend: Backend) -> tuple[str | None, str]:
     """Migrate to the newest schema.  Returns (from, to)."""
+    # Only an upgrade pays for importing Alembic.
     from alembic import command
     from alembic.config import Config
+    from alembic.util import CommandError
 
     with backend.administering() as conn:
         before = version_of(conn)
@@ -90,9 +93,12 @@ def upgrade(backend: Backend) -> tuple[str | None, str]:
             _create(conn)
         else:
             config: Any = Config()
-            config.set_main_option(
-                "script_location", str(resources.files("muniment.store").joinpath("migrations"))
-            )
+            config.set_main_option("script_location", str(MIGRATIONS))
             config.attributes["connection"] = conn
-            command.upgrade(config, "head")
+            try:
+                command.upgrade(config, "head")
+            except CommandError:
+                raise Unavailable(
+                    "schema.unknown", f"schema {before} was never released; restore a backup"
+                ) from None
     return before, HEAD
