@@ -25,16 +25,16 @@ def _files_with(folder: Path, mark: str) -> set[str]:
 
 
 def _tables_with(place: Place, mark: str) -> set[str]:
-    """The tables of both schemas whose rows hold the mark."""
+    """The tables of both schemas where a row of the tenant holds the mark."""
     tables = [
         f"{schema}.{name}"
         for schema, name in place.run(
-            "SELECT schemaname, tablename FROM pg_tables "
-            "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+            "SELECT table_schema, table_name FROM information_schema.columns "
+            "WHERE column_name = 'tenant_id' AND table_schema IN ('public', 'muniment_index')"
         )
     ]
-    query = "SELECT count(*) FROM {} t WHERE t::text ILIKE '%{}%'"
-    return {t for t in tables if place.run(query.format(t, mark))[0][0]}
+    query = "SELECT count(*) FROM {} t WHERE tenant_id = '{}' AND t::text ILIKE '%{}%'"
+    return {t for t in tables if place.run(query.format(t, place.tenant, mark))[0][0]}
 
 
 def _found(place: Place) -> set[str]:

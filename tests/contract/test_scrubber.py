@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from muniment import Scrubber
 
-MARK = re.compile(r"<\s{0,4}/?\s{0,4}muniment-memory\b[^<>]{0,64}>", re.IGNORECASE)
+MARK = re.compile(r"<\s{0,4}/?\s{0,4}muniment-memory\b[^<>]{0,64}>", re.I | re.A)
 OPEN, CLOSE = "<muniment-memory>", "</muniment-memory>"
 
 

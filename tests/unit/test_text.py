@@ -246,13 +246,13 @@ _WORDS = {
     "zh": "我 她 同事 朋友 天气 音乐 电影 照片 桌子 花园 大海 高山 昨天 今天 明天 慢慢 非常 一点 "
     "赶紧 看见 说过 买了 走到 觉得 高兴 忘记 的 了 是 在 和 也 就",
 }
-_OWN = {"ja": JAPANESE, "ko": KOREAN, "th": THAI, "zh": CHINESE}
+OWN = {"ja": JAPANESE, "ko": KOREAN, "th": THAI, "zh": CHINESE}
 
 
-def _sentences() -> list[str]:
+def thousand_sentences() -> list[str]:
     """Return 1,000 different sentences: 20 own ones a language, the rest made of word lists."""
     rng = random.Random(4481)
-    found = dict.fromkeys(sentence for own in _OWN.values() for sentence in own)
+    found = dict.fromkeys(sentence for own in OWN.values() for sentence in own)
     while len(found) < 1_000:
         kind = rng.choice(list(_WORDS))
         words = rng.choices(_WORDS[kind].split(), k=rng.randint(4, 12))
@@ -286,7 +286,7 @@ class _Bm25:
         return [at for at, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]]
 
 
-def _probes(sentence: str, size: int, texts: list[str]) -> list[str]:
+def probes(sentence: str, size: int, texts: list[str]) -> list[str]:
     """Return its substrings that at most three of the texts hold: the others have no answer."""
     cuts = {sentence[at : at + size] for at in range(len(sentence) - size + 1)}
     return sorted(cut for cut in cuts if " " not in cut and sum(cut in text for text in texts) <= 3)
@@ -295,13 +295,13 @@ def _probes(sentence: str, size: int, texts: list[str]) -> list[str]:
 def _misses(
     kind: str, index: Callable[[str], list[str]], ask: Callable[[str], list[str]]
 ) -> tuple[int, list[str]]:
-    texts = _sentences()
+    texts = thousand_sentences()
     ranking = _Bm25(texts, index)
     asked, missed = 0, []
-    for sentence in _OWN[kind]:
-        probes = _probes(sentence, 3 if kind == "th" else 2, texts)
-        assert probes, sentence
-        for probe in probes:
+    for sentence in OWN[kind]:
+        pieces = probes(sentence, 3 if kind == "th" else 2, texts)
+        assert pieces, sentence
+        for probe in pieces:
             asked += 1
             if texts.index(sentence) not in ranking.top(ask(probe), 3):
                 missed.append(f"{probe} in {sentence}")

@@ -1,0 +1,65 @@
+"""The indexes are used, as the application's role and under row-level security."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from tests.contract.kit import WEB, Desk, Place
+
+STATEMENTS = 40
+
+
+@pytest.fixture
+def plans(desk: Desk) -> Any:
+    """The plan of every statement of one remember and one recall, on a grown store."""
+    for number in range(200):
+        desk.memory.remember(
+            f"Remember that depot {number} is painted in shade {number}.", scope=WEB
+        )
+    desk.memory.tidy()
+    seen: dict[str, Any] = {}
+    engine = desk.memory._parts.store.backend.engine  # the product has no verb for this
+
+    def note(_c: Any, _cur: Any, statement: str, params: Any, _ctx: Any, many: bool) -> None:
+        if statement.lstrip().startswith("SELECT") and not many:
+            seen[statement] = params
+
+    event.listen(engine, "before_cursor_execute", note)
+    desk.memory.recall("which shade is depot 17 painted in", scope=WEB)
+    event.remove(engine, "before_cursor_execute", note)
+    return {statement: _plan(desk, statement, params) for statement, params in seen.items()}
+
+
+def _plan(desk: Desk, statement: str, params: Any) -> str:
+    backend = desk.memory._parts.store.backend
+    word = "EXPLAIN QUERY PLAN" if backend.dialect == "sqlite" else "EXPLAIN"
+    with backend.reading(desk.place.tenant) as conn:
+        if backend.dialect != "sqlite":
+            conn.exec_driver_sql("SET LOCAL enable_seqscan = off")  # small tables tempt it
+        rows = conn.exec_driver_sql(f"{word} {statement}", params).all()
+    return "\n".join(" ".join(map(str, row)) for row in rows)
+
+
+def test_no_read_walks_a_whole_table(plans: dict[str, str], place: Place) -> None:
+    """Every SELECT of a recall goes through an index that starts with the tenant."""
+    assert len(plans) > 3
+    for statement, plan in plans.items():
+        assert "Seq Scan" not in plan, statement
+        assert "SCAN records" not in plan, statement
+        assert "SCAN postings" not in plan, statement
+        if "records" in statement and "status" in statement and place.name != "postgres":
+            assert "records_scope" in plan or "autoindex_records" in plan, plan
+
+
+def test_postgres_reads_postings_by_their_key(plans: dict[str, str], place: Place) -> None:
+    """By (tenant, layer, part, term), although row-level security is on."""
+    if place.name != "postgres":
+        pytest.skip("SQLite's index is a file of its own")
+    asked = [plan for statement, plan in plans.items() if "muniment_index.postings" in statement]
+    assert asked
+    for plan in asked:
+        assert "postings_pkey" in plan, plan
+        assert "term" in plan.split("Index Cond")[1], plan
