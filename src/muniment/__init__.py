@@ -14,7 +14,6 @@ from muniment.context.scrub import Scrubber
 from muniment.context.turn import Turn
 from muniment.errors import (
     Conflict,
-    IntegrityBroken,
     InvalidInput,
     MunimentError,
     NotAllowed,
@@ -39,7 +38,6 @@ __all__ = [
     "Decision",
     "Envelope",
     "Event",
-    "IntegrityBroken",
     "InvalidInput",
     "Memory",
     "Message",

@@ -8,7 +8,6 @@
     ├── NotAllowed     not_allowed     the principal may not do this; a retry changes nothing
     ├── Conflict       conflict        what was read has moved on: read again, then decide
     └── Unavailable    unavailable     the store cannot answer now; nothing was changed
-        └── IntegrityBroken            evidence does not verify; an operator has to look
 
 ``kind`` is one of the five words above and never changes; ``code`` is stable and more exact
 (`docs/reference/errors.md` lists every code); ``str(error)`` says what to do.  A refusal by the
@@ -60,7 +59,3 @@ class Unavailable(MunimentError):
     """The store could not be asked (closed, read-only, full, busy, wrong schema, key lost)."""
 
     kind = "unavailable"
-
-
-class IntegrityBroken(Unavailable):
-    """A chain, a commitment or a key does not verify."""

@@ -145,7 +145,6 @@ KINDS = {
     "NotAllowed": "not_allowed",
     "Conflict": "conflict",
     "Unavailable": "unavailable",
-    "IntegrityBroken": "unavailable",
 }
 _CODE = re.compile(r"[a-z_]+\.[a-z0-9_]+")
 

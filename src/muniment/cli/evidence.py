@@ -82,6 +82,7 @@ def import_file(
     try:
         with session.open() as memory, progress("Importing", known_total=False) as show:
             done = memory.import_file(file, scope=scope, attest=attest, progress=advance)
+            memory.tidy()  # what is not indexed yet would be indexed by the first question
     except KeyboardInterrupt:
         print(
             f"\nInterrupted: at least {reached} messages are in for good. Run the same command "

@@ -13,6 +13,7 @@ _CLOSE = re.compile(r"<\s{0,4}/\s{0,4}muniment-memory\s{0,4}>", re.IGNORECASE | 
 _EITHER = re.compile(f"{_OPEN.pattern}|{_CLOSE.pattern}", re.IGNORECASE | re.ASCII)
 _NAME = "muniment-memory"
 _MARK_CHARS_MAX = 96
+GAP = "\u2026"  # no mark tolerates it, where a blank could still be read as part of one
 _BLANKS = " \t\n\r\f\v"
 
 
@@ -68,7 +69,7 @@ class Scrubber:
         if not text:
             return
         if self._cut and _ends_open(self._shown):
-            out.append(" ")
+            out.append(GAP)
         self._cut = False
         out.append(text)
         self._shown = (self._shown + text)[-_MARK_CHARS_MAX:]

@@ -107,9 +107,9 @@ def held_key(keys: Digester, c: Candidate, owner: str | None) -> str:
     )
 
 
-def source_key(evidence: Sequence[Event]) -> str:
-    """One web page, mail, file or tool; else the thread."""
+def source_key(keys: Digester, evidence: Sequence[Event]) -> str:
+    """One web page, mail, file or tool; else the thread.  A digest: rows outlive an erasure."""
     if not evidence:
         return ""
     e = evidence[0]
-    return f"{e.kind}:{e.url or e.path or e.name or e.thread}"
+    return keys.digest("source", e.kind.value, e.url or e.path or e.name or e.thread)

@@ -19,7 +19,6 @@ class Reason(StrEnum):
     ORIGIN_OBSERVED = "origin.observed"
     ORIGIN_FILE = "origin.file_of_record"
     ORIGIN_POLICY = "origin.policy"
-    CANNOT_ATTEST = "channel.cannot_attest"
     THIRD_PARTY = "subject.third_party"
     OBSERVED_PERSON = "subject.observed_person"
     SECRET = "secret.refused"
@@ -47,7 +46,6 @@ class Reason(StrEnum):
     EXCEPTION = "reconcile.exception"
     CONFLICT_UNSURE = "conflict.unsure_against_sure"
     CONFLICT_SAME_TIME = "conflict.said_at_the_same_time"
-    CONFLICT_CYCLE = "conflict.cycle"
     REVOKED = "revocation.muted"
     NOTHING_TO_REVOKE = "revocation.nothing_found"
     NEEDS_ROLE = "scope.needs_role"
@@ -74,7 +72,6 @@ TEXTS: dict[Reason, tuple[str, str]] = {
     Reason.ORIGIN_OBSERVED: ("a tool or file was seen to say so", "来自工具或文件的观察"),
     Reason.ORIGIN_FILE: ("the file that is authoritative for it says so", "对此有权威的文件这样写"),
     Reason.ORIGIN_POLICY: ("an administrator set it", "管理员设定"),
-    Reason.CANNOT_ATTEST: ("an agent cannot say what a user said", "代理不能替用户作证"),
     Reason.THIRD_PARTY: ("it is about someone else", "说的是别人"),
     Reason.OBSERVED_PERSON: (
         "an observation about a person waits for that person",
@@ -141,10 +138,6 @@ TEXTS: dict[Reason, tuple[str, str]] = {
         "不确定的来源不替换确定的",
     ),
     Reason.CONFLICT_SAME_TIME: ("two values said at the same time", "同一时刻说了两个值"),
-    Reason.CONFLICT_CYCLE: (
-        "a record cannot supersede itself or its successor",
-        "记录不能取代自身或其后继",
-    ),
     Reason.REVOKED: ("muted at once; deleting waits for the user", "已立即停用；删除等用户确认"),
     Reason.NOTHING_TO_REVOKE: ("nothing like that is remembered", "没有记着这样的内容"),
     Reason.NEEDS_ROLE: ("writing for others needs a role", "为他人写入需要相应角色"),

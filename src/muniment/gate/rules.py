@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from muniment.events.event import Event
+from muniment.events.event import PERSONAL, Event
 from muniment.gate.candidate import Candidate, Claim, Direction, Flag, Intent
 from muniment.gate.decision import Action
 from muniment.gate.policy import Policy, Switches
@@ -136,6 +136,12 @@ def reach(case: Case) -> Finding | None:
     return Finding(action, reason)
 
 
+def attested(case: Case) -> Finding | None:
+    """What a person is only said to have said counts as observed; the reasons say why."""
+    unvouched = any(e.kind in PERSONAL and not e.attested for e in case.evidence)
+    return Finding(Action.ACTIVATE, Reason.ORIGIN_UNATTESTED) if unvouched else None
+
+
 def steering(case: Case) -> Finding | None:
     """Text that would govern later sessions is refused from sources that may not."""
     if case.candidate.has(Flag.STEERING) and case.source <= Source.OBSERVED:
@@ -214,6 +220,7 @@ RULES: tuple[Rule, ...] = (
     one_off,
     worth_keeping,
     reach,
+    attested,
     steering,
     grounded,
     qualifiers_kept,

@@ -74,7 +74,7 @@ def settle(
         now=work.now,
     )
     if verdict.action is Action.HOLD and held is None:
-        waiting = work.unit.candidates.count_from(source_key(evidence), work.now)
+        waiting = work.unit.candidates.count_from(source_key(work.unit, evidence), work.now)
         verdict = limited(verdict, waiting, work.policy)
     candidate_id = held.id if held else CandidateId(work.ids.new("cand"))
     decision = _carry_out(
@@ -241,7 +241,7 @@ def _hold(
         held,
         owner=work.principal.user,
         dedupe_key=held_key(work.unit, c, work.principal.user),
-        source_key=source_key(evidence),
+        source_key=source_key(work.unit, evidence),
     )
     work.unit.lineage.link(Edge("event", e, "candidate", held.id) for e in c.evidence)
     return replace(

@@ -103,7 +103,7 @@ class SqlCandidateTable:
         self._conn.execute(
             update(s.candidates)
             .where(_C.tenant_id == self._tenant, _C.id == candidate_id)
-            .values(status=status.value, data=None, subject="")
+            .values(status=status.value, data=None, subject="", source_key="")
         )
 
     def waiting(

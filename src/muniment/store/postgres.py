@@ -126,7 +126,7 @@ class PostgresBackend:
                 auto.exec_driver_sql(f'{how} "{table.name}"')
             if thorough:
                 return [WAL_KEEPS]
-        return ["freed pages may keep deleted words: `muniment db scrub` rewrites them", WAL_KEEPS]
+        return ["freed pages may keep deleted words: `muniment scrub` rewrites them", WAL_KEEPS]
 
     def copy_to(self, target: Path) -> None:
         """Left to the database's own tools."""

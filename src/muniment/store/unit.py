@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,18 @@ from muniment.store.ledger_table import SqlErasures, SqlLedger, SqlLineage, SqlT
 from muniment.store.record_table import SqlRecordTable
 from muniment.store.trail_table import SqlTrail
 from muniment.trail.chain import Key
+
+
+@dataclass(frozen=True, slots=True)
+class TenantDigester:
+    """Keyed digests in which the tenant takes part, so that no two tenants' ever coincide."""
+
+    key: Key | None
+    tenant: str
+
+    def digest(self, domain: str, *parts: str) -> str:
+        """A keyed digest (of no use without the store's key)."""
+        return (self.key or _NO_KEY).digest(domain, self.tenant, *parts)
 
 
 class SqlUnit:
@@ -65,8 +78,7 @@ class SqlUnit:
 
     def digest(self, domain: str, *parts: str) -> str:
         """A keyed digest of this store (of no use without its key)."""
-        key = self._key or _NO_KEY
-        return key.digest(domain, self.tenant, *parts)
+        return TenantDigester(self._key, self.tenant).digest(domain, *parts)
 
     def census(self) -> dict[str, Any]:
         """How many events, threads, and records of each standing the tenant has."""

@@ -30,6 +30,7 @@ class Forgotten:
     events: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
     erasure: str | None = None
+    out_of_reach: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -48,13 +49,12 @@ class Forgotten:
             "events": list(self.events),
             "pending": list(self.pending),
             "erasure": self.erasure,
+            "out_of_reach": list(self.out_of_reach),
         }
 
 
 #: What no erase of this version reaches, said with every erase.
-OUT_OF_REACH = (
-    "copies outside this store (backups, exports, a model's own context) are not reached",
-)
+OUT_OF_REACH = "copies outside this store (backups, exports, a model's own context) are not reached"
 
 
 def simple(
@@ -176,6 +176,7 @@ def _report(
         tuple(plan.events),
         pending,
         erasure,
+        (OUT_OF_REACH,),
     )
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, TypeVar
 
 from muniment.clock import Clock
+from muniment.gate.keys import Digester
 from muniment.gate.policy import Policy, Switches
 from muniment.gate.settle import Settling
 from muniment.gate.unit import Unit
@@ -20,6 +21,7 @@ from muniment.jobs import outbox
 from muniment.recall.index import Doc, Index
 from muniment.scope import Principal
 from muniment.store.store import Store
+from muniment.store.unit import TenantDigester
 from muniment.trail.entry import Entry, actor_of
 from muniment.trail.lane import ReadLane
 
@@ -47,6 +49,10 @@ class Parts:
     def now(self) -> datetime:
         """The injected clock's now."""
         return self.clock.now()
+
+    def digester(self, tenant: str) -> Digester:
+        """Keyed digests of a tenant outside any transaction, equal to a unit's own."""
+        return TenantDigester(self.store.key, tenant)
 
     def settling(self, unit: Unit, principal: Principal) -> Settling:
         """What the gate needs beside a candidate."""

@@ -18,7 +18,7 @@ from muniment.extract import remember as remembering
 from muniment.extract.rules import extract
 from muniment.gate.candidate import Candidate, CandidateStatus, Held
 from muniment.gate.decision import Action, Decision, Reconcile
-from muniment.gate.keys import candidate_digest, keys_of, title_digest
+from muniment.gate.keys import Digester, candidate_digest, keys_of, title_digest
 from muniment.gate.unit import Unit
 from muniment.ids import CandidateId, DecisionId, EventId, ThreadId
 from muniment.records.record import Origin, Record, Status
@@ -29,29 +29,42 @@ from muniment.verbs.parts import Parts
 from muniment.verbs.replay import decision_data, decision_of
 
 
-def open_thread(
+def thread_id_of(keys: Digester, principal: Principal, label: str | None, place: Scope) -> ThreadId:
+    """Labels are the caller's own: two users' ``"main"`` are two threads.  What is said without
+    a thread goes on in one thread per place."""
+    owner = principal.user or ""
+    if label is None:
+        digest = keys.digest("thread", owner, "", place.key)
+    else:
+        digest = keys.digest("thread", owner, check_id(label, name="thread"))
+    return ThreadId(f"thr_{digest[:26]}")
+
+
+def find_thread(
     parts: Parts, unit: Unit, principal: Principal, label: str | None, scope: Scope | None
 ) -> Thread:
-    """A thread of the principal's by id or label, made if new.
+    """A thread of the principal's by id or label: as it is, or as it would be opened.
 
-    Labels are the caller's own: two users' ``"main"`` are two threads.  Raises `NotFound` for
-    someone else's thread id and `InvalidInput` ``thread.other_scope`` where it was opened in
-    another scope.
+    Raises `NotFound` for someone else's thread id and `InvalidInput` ``thread.other_scope``
+    where it was opened in another scope.
     """
     if label is not None and label.startswith("thr_"):
         return own_thread(unit, principal, label, scope)
     place = place_of_use(principal, scope or Scope())
-    owner = principal.user or ""
-    if label is None:  # what is said without a thread goes on in one thread per place
-        digest = unit.digest("thread", owner, "", place.key)
-    else:
-        digest = unit.digest("thread", owner, check_id(label, name="thread"))
-    thread_id = f"thr_{digest[:26]}"
-    if unit.events.thread(ThreadId(thread_id)) is not None:
+    thread_id = thread_id_of(unit, principal, label, place)
+    if unit.events.thread(thread_id) is not None:
         return own_thread(unit, principal, thread_id, scope)
-    return unit.events.open_thread(
-        Thread(ThreadId(thread_id), principal.tenant, place, principal.user, parts.now())
-    )
+    return Thread(thread_id, principal.tenant, place, principal.user, parts.now())
+
+
+def open_thread(
+    parts: Parts, unit: Unit, principal: Principal, label: str | None, scope: Scope | None
+) -> Thread:
+    """`find_thread`, made if it is new."""
+    thread = find_thread(parts, unit, principal, label, scope)
+    if unit.events.thread(thread.id) is not None:
+        return thread
+    return unit.events.open_thread(thread)
 
 
 def own_thread(
@@ -100,21 +113,30 @@ def append_in(
 ) -> list[Event]:
     """`append` inside a transaction that is already open."""
     opened = open_thread(parts, unit, principal, thread, scope)
-    now = parts.now()
-    events = [
-        make_event(
-            m,
-            thread=opened,
-            principal=principal,
-            digest=unit.digest,
-            new_id=lambda: parts.ids.new("evt"),
-            now=now,
-            attest=attest,
-        )
-        for m in messages
-    ]
-    named = [e.id for e, m in zip(events, messages, strict=True) if m.id is not None]
-    known = {e.id: e for e in unit.events.get(named)} if named else {}
+    events = [make(parts, principal, opened, m, attest) for m in messages]
+    return store_events(parts, unit, principal, opened, events)
+
+
+def make(
+    parts: Parts, principal: Principal, thread: Thread, message: Message, attest: bool = True
+) -> Event:
+    """The event a message will be in that thread."""
+    return make_event(
+        message,
+        thread=thread,
+        principal=principal,
+        digest=parts.digester(principal.tenant).digest,
+        new_id=lambda: parts.ids.new("evt"),
+        now=parts.now(),
+        attest=attest,
+    )
+
+
+def store_events(
+    parts: Parts, unit: Unit, principal: Principal, thread: Thread, events: Sequence[Event]
+) -> list[Event]:
+    """Append events to a thread that is open; those already there are returned as they are."""
+    known = {e.id: e for e in unit.events.get(e.id for e in events)} if events else {}
     new: dict[EventId, Event] = {}
     for event in events:
         before = known.get(event.id) or new.get(event.id)
@@ -122,11 +144,11 @@ def append_in(
             new[event.id] = event
         elif not before.erased and before.text != event.text:
             raise InvalidInput("event.id_taken", "that id names another text in this thread")
-    stored = {e.id: e for e in unit.events.append(opened, list(new.values()))} if new else {}
+    stored = {e.id: e for e in unit.events.append(thread, list(new.values()))} if new else {}
     if new:
-        unit.ledger.reindex("event", new, now)
+        unit.ledger.reindex("event", new, parts.now())
         parts.audit(
-            unit, principal, "append", thread=opened.id, events=list(new)[:100], count=len(new)
+            unit, principal, "append", thread=thread.id, events=list(new)[:100], count=len(new)
         )
     return [known.get(e.id) or stored[e.id] for e in events]
 
@@ -181,26 +203,50 @@ def remember(
         raise InvalidInput("remember.one_of", "pass either a text or an event")
     if event is not None:
         said = parts.read(principal, lambda unit: own_event(unit, principal, event))
-        candidates = read_event(parts, principal, said)
-
-        def settle_it(unit: Unit) -> list[Decision]:
-            work = parts.settling(unit, principal)
-            run = lambda: remembering.settle_all(work, candidates, [said])  # noqa: E731
-            return once(parts, unit, principal, key, "remember", [event], run)
-
-        return parts.write(principal, settle_it, adds=2)
+        return _settle_said(parts, principal, said, None, key, [event])
     assert message is not None
+    said = make(parts, principal, _thread_ahead(parts, principal, thread, scope), message)
+    asked = [message.by, message.text, message.id, thread, scope and scope.key]
+    return _settle_said(parts, principal, said, thread, key, asked, scope=scope, new=True)
 
-    def append_and_settle(unit: Unit) -> list[Decision]:
+
+def _thread_ahead(
+    parts: Parts, principal: Principal, label: str | None, scope: Scope | None
+) -> Thread:
+    """The thread words will go to; read only where its scope cannot be known without."""
+    if label is not None:
+        return parts.read(principal, lambda unit: find_thread(parts, unit, principal, label, scope))
+    place = place_of_use(principal, scope or Scope())
+    thread_id = thread_id_of(parts.digester(principal.tenant), principal, None, place)
+    return Thread(thread_id, principal.tenant, place, principal.user, parts.now())
+
+
+def _settle_said(
+    parts: Parts,
+    principal: Principal,
+    said: Event,
+    label: str | None,
+    key: str | None,
+    asked: Sequence[Any],
+    *,
+    scope: Scope | None = None,
+    new: bool = False,
+) -> list[Decision]:
+    """Read an event's words, then (append it and) settle them in one transaction."""
+    candidates = read_event(parts, principal, said)
+
+    def work(unit: Unit) -> list[Decision]:
         def run() -> list[Decision]:
-            [said] = append_in(parts, unit, principal, [message], thread, scope)
-            work = parts.settling(unit, principal)
-            return remembering.settle_all(work, read_event(parts, principal, said), [said])
+            evidence = said
+            if new:
+                opened = open_thread(parts, unit, principal, label, scope)
+                [evidence] = store_events(parts, unit, principal, opened, [said])
+            settling = parts.settling(unit, principal)
+            return remembering.settle_all(settling, candidates, [evidence])
 
-        asked = [message.by, message.text, message.id, thread, scope and scope.key]
         return once(parts, unit, principal, key, "remember", asked, run)
 
-    return parts.write(principal, append_and_settle, adds=3)
+    return parts.write(principal, work, adds=3 if new else 2)
 
 
 def read_event(parts: Parts, principal: Principal, event: Event) -> list[Candidate]:
