@@ -15,7 +15,7 @@ from sqlalchemy.engine import make_url
 
 import muniment
 from muniment import Decision, Event, Memory, Principal, Record
-from muniment.clock import ManualClock
+from muniment.clock import Clock, ManualClock
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -43,7 +43,7 @@ class Place:
         """The database file of an embedded store."""
         return self.folder / "memory.db"
 
-    def open(self, clock: ManualClock | None = None, **options: Any) -> Memory:
+    def open(self, clock: Clock | None = None, **options: Any) -> Memory:
         """Open it as the tenant's user `lin` at the keyboard."""
         options.setdefault("principal", self.who())
         if self.key_file is not None:

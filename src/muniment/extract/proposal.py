@@ -108,13 +108,13 @@ def grounded_in(candidate: Candidate, evidence: Sequence[Event], catalogue: Cata
     texts = [e.text for e in evidence if e.text]
     if any(qualifiers_lost(candidate.content, t) for t in texts):
         flags.add(Flag.QUALIFIER_LOST)
-    flags |= tone_lost(candidate.content, texts)
+    flags |= tone_lost(candidate.content, [e.text for e in evidence if e.text and e.live])
     flags |= secret_flags(candidate)
     return replace(candidate, flags=frozenset(flags))
 
 
 def tone_lost(content: str, texts: Sequence[str]) -> set[Flag]:
-    """A maybe, a quotation or a question of the evidence that the content no longer shows."""
+    """A maybe, a quotation or a question in a person's words that the content no longer shows."""
     tones = [flags_of(fold(nearest(content, t))) & _TONES for t in texts]
     return set.intersection(*map(set, tones)) if tones else set()
 
