@@ -34,13 +34,24 @@ from muniment.scope import Principal, Scope
 from muniment.store.connect import connect
 from muniment.store.verify import Verification
 from muniment.trail.lane import ReadLane
-from muniment.verbs import forgetting, keeping, portable, reading, uses, writing
+from muniment.verbs import (
+    answering,
+    appending,
+    explaining,
+    forgetting,
+    keeping,
+    portable,
+    reading,
+    remembering,
+    revising,
+    uses,
+)
+from muniment.verbs.explaining import Why
 from muniment.verbs.forgetting import Forgotten
 from muniment.verbs.keeping import Progress
 from muniment.verbs.parts import Parts, write_lane
 from muniment.verbs.paths import path_of
 from muniment.verbs.portable import Exported, Imported
-from muniment.verbs.reading import Why
 
 
 class Memory:
@@ -65,7 +76,7 @@ class Memory:
         """Open (or reopen) a thread of one's own; its scope is fixed when it is first opened."""
         who, where, name = self._who(principal), _scope(scope), _label(label)
         return self._parts.write(
-            who, lambda u: writing.open_thread(self._parts, u, who, name, where), adds=0
+            who, lambda u: appending.open_thread(self._parts, u, who, name, where), adds=0
         )
 
     def append(
@@ -98,7 +109,7 @@ class Memory:
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise InvalidInput("messages.invalid", "messages: a list of messages")
         checked = [Message.of(m) for m in messages]
-        return writing.append(
+        return appending.append(
             self._parts,
             self._who(principal),
             checked,
@@ -147,7 +158,7 @@ class Memory:
         if text is None and fields:
             raise InvalidInput("remember.unknown_field", f"with an event: not {sorted(fields)}")
         message = None if text is None else Message.of({"by": by, "text": text, **fields})
-        return writing.remember(
+        return remembering.remember(
             self._parts,
             self._who(principal),
             event=None if event is None else str(getattr(event, "id", event)),
@@ -168,11 +179,11 @@ class Memory:
         """Put a candidate of one's own through the gate.  It names its evidence; its origin
         follows from channel and evidence and cannot be passed."""
         who = self._who(principal)
-        return writing.propose(self._parts, who, proposal, scope=_scope(scope), key=key)
+        return remembering.propose(self._parts, who, proposal, scope=_scope(scope), key=key)
 
     def review(self, *, limit: int = 100, principal: object = None) -> list[Held]:
         """The candidates that wait for this principal, oldest first."""
-        return writing.review(self._parts, self._who(principal), limit=limit)
+        return answering.review(self._parts, self._who(principal), limit=limit)
 
     def confirm(
         self,
@@ -188,11 +199,11 @@ class Memory:
         A person does; the runtime relays one's ``answer`` (an event id); an agent never may.
         """
         who = self._who(principal)
-        return writing.confirm(self._parts, who, candidate, digest=digest, answer=answer, key=key)
+        return answering.confirm(self._parts, who, candidate, digest=digest, answer=answer, key=key)
 
     def reject(self, candidate: str, *, digest: str | None, principal: object = None) -> Held:
         """Reject a waiting candidate; it does not come back until the user says it anew."""
-        return writing.reject(self._parts, self._who(principal), candidate, digest=digest)
+        return answering.reject(self._parts, self._who(principal), candidate, digest=digest)
 
     def revise(
         self,
@@ -206,7 +217,7 @@ class Memory:
         key: str | None = None,
     ) -> Record:
         """A new version of a record, if it is still at ``if_version``."""
-        return writing.revise(
+        return revising.revise(
             self._parts,
             self._who(principal),
             record,
@@ -219,7 +230,7 @@ class Memory:
 
     def revise_candidate(self, candidate: str, *, principal: object = None, **changes: Any) -> Held:
         """Edit a waiting candidate before it is confirmed; its digest changes."""
-        return writing.revise_candidate(self._parts, self._who(principal), candidate, changes)
+        return answering.revise_candidate(self._parts, self._who(principal), candidate, changes)
 
     # ------------------------------------------------------------ reading
 
@@ -335,7 +346,7 @@ class Memory:
 
     def show(self, what: str, *, principal: object = None) -> Record | Event:
         """A record, or an event of one's own threads, by id."""
-        return reading.show(self._parts, self._who(principal), what)
+        return explaining.show(self._parts, self._who(principal), what)
 
     def history(
         self,
@@ -347,16 +358,16 @@ class Memory:
     ) -> History:
         """What held at ``as_of`` according to what was believed at ``believed_at``."""
         who = self._who(principal)
-        return reading.history(self._parts, who, record, as_of=as_of, believed_at=believed_at)
+        return explaining.history(self._parts, who, record, as_of=as_of, believed_at=believed_at)
 
     def why(self, record: str, *, language: str = "en", principal: object = None) -> Why:
         """From a record to the very words it stands on, the decisions, and what one can do."""
-        return reading.why(self._parts, self._who(principal), record, tongue=language)
+        return explaining.why(self._parts, self._who(principal), record, tongue=language)
 
     def profile(self, *, principal: object = None) -> dict[str, Any]:
         """A person's current facts and preferences as one document: a projection, rebuilt at
         every call and never a second copy."""
-        return reading.profile(self._parts, self._who(principal))
+        return explaining.profile(self._parts, self._who(principal))
 
     # ------------------------------------------------------------ forgetting
 

@@ -9,7 +9,7 @@ import typer
 from muniment.cli import cards
 from muniment.cli.session import Session, pairs, session_of
 from muniment.records.record import Record
-from muniment.verbs.reading import Why
+from muniment.verbs.explaining import Why
 
 RecordId = Annotated[str, typer.Argument(help="The id of a record.")]
 

@@ -12,8 +12,9 @@ from muniment.extract.grounding import grounded
 from muniment.extract.proposal import grounded_in, secret_marks
 from muniment.gate.candidate import Candidate, CandidateStatus, Held
 from muniment.gate.decision import Action, Decision
+from muniment.gate.enact import Settling
 from muniment.gate.keys import tombstone_digests
-from muniment.gate.settle import Settling, settle
+from muniment.gate.settle import settle
 from muniment.ids import CandidateId, RecordId
 from muniment.scope import Channel, Principal, Scope, permits
 from muniment.text import negated

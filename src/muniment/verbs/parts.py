@@ -12,9 +12,9 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, TypeVar
 
 from muniment.clock import Clock
+from muniment.gate.enact import Settling
 from muniment.gate.keys import Digester
 from muniment.gate.policy import Policy, Switches
-from muniment.gate.settle import Settling
 from muniment.gate.unit import Unit
 from muniment.ids import Ids
 from muniment.jobs import outbox

@@ -22,7 +22,7 @@ from muniment.records.record import Kind, Record, Status
 from muniment.records.table import Filter
 from muniment.scope import Channel, Principal, Scope, permits
 from muniment.store.schema import canonical_json
-from muniment.verbs import writing
+from muniment.verbs import appending
 from muniment.verbs.keeping import Progress
 from muniment.verbs.parts import Parts
 
@@ -88,7 +88,7 @@ def import_file(
         seen += len(messages)
         before = parts.now()
         try:
-            events = writing.append(
+            events = appending.append(
                 parts,
                 who,
                 messages,
@@ -277,7 +277,7 @@ def _restore_events(
         message = Message.of({**fields, "id": f"export:{data.get('id')}"})
         attest = trusted and bool(data.get("attested"))
         label, scope = f"export:{data.get('thread')}", Scope.of(data.get("scope"))
-        [event] = writing.append_in(parts, unit, who, [message], label, scope, attest)
+        [event] = appending.append_in(parts, unit, who, [message], label, scope, attest)
         out[str(data.get("id"))] = event
     return out
 
