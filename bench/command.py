@@ -13,7 +13,7 @@ from pathlib import Path
 from bench import deciding, reading, together, writing
 from bench.figures import BOTH, FIGURES, Figure, Row, WorkNotDone
 from bench.places import Places
-from bench.table import as_json, machine, markdown
+from bench.table import as_json, machine, markdown, told
 
 __all__ = ["deciding", "main", "reading", "together", "writing"]  # importing registers them
 
@@ -78,7 +78,10 @@ def _attempt(
     failed: list[str],
 ) -> None:
     try:
-        rows += measured(places, figure, store, quick=quick)
+        found = measured(places, figure, store, quick=quick)
+        rows += found
+        for row in found:
+            _say(f"  {row.size}: {'; '.join(map(told, row.checks))}")
     except WorkNotDone as error:
         failed.append(f"{figure.name} on {store}: {error}")
     except Exception as error:  # one figure less is no reason to lose the others

@@ -123,7 +123,7 @@ class _Side:
 @figure(
     "audit",
     "many readers of one tenant, with and without the audit of reads",
-    full={"readers": 64, "reads": 16, "rounds": 12, "records": 1000},
+    full={"readers": 64, "reads": 8, "rounds": 10, "records": 1000},
     quick={"readers": 8, "reads": 5, "rounds": 4, "records": 200},
 )
 def audit(place: Place, readers: int, reads: int, rounds: int, records: int) -> Iterator[Row]:

@@ -65,6 +65,12 @@ def _lines(row: Row) -> list[tuple[str, ...]]:
     return lines
 
 
+def told(check: Check) -> str:
+    """A check in one phrase."""
+    value, limit, reached = _judged(check)
+    return f"{value}, {limit}: {reached}"
+
+
 def _judged(check: Check) -> tuple[str, str, str]:
     sign = "≤" if check.at_most else "≥"
     unit = f" {check.unit}" if check.unit else ""

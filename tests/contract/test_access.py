@@ -329,13 +329,17 @@ def test_a_proposal_cannot_say_what_follows_from_its_channel(
     assert desk.memory.propose(base)[0].action == "activate", "positive control"
 
 
-def test_caller_metadata_is_only_metadata(desk: Desk) -> None:
-    """`{"user_id": "bob", "status": "active"}` in metadata changes nothing."""
-    claims = {"user_id": "bob", "origin": "admin_policy", "status": "active", "by": "user"}
-    event = desk.say("I prefer short answers.", by="web", metadata=claims, url="https://e.test")
-    made = desk.propose("the user prefers short answers", event, kind="preference")
-    assert made.action == "refuse"
+def test_standing_stated_in_metadata_is_refused(desk: Desk) -> None:
+    """`{"user_id": "bob", "status": "active"}` is rejected and changes nothing."""
+    for claim in ({"user_id": "bob"}, {"origin": "admin_policy"}, {"status": "active"}):
+        with pytest.raises(InvalidInput) as refused:
+            desk.say("I prefer short answers.", by="web", metadata=claim, url="https://e.test")
+        assert refused.value.code == "metadata.reserved"
     assert desk.records() == desk.records(user="bob") == []
+    said = desk.say(
+        "I prefer short answers.", by="web", metadata={"shelf": "4"}, url="https://e.test"
+    )
+    assert said.metadata == {"shelf": "4"}, "positive control"
 
 
 def test_tenants_do_not_see_each_other_on_any_path(desk: Desk) -> None:

@@ -27,6 +27,7 @@ from muniment.clock import ManualClock
 
 KILLED = 9
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=5)
 WEB = {"project": "web"}
 TABLES = (
     "events threads candidates decisions records versions transitions lineage tombstones trail "
@@ -114,7 +115,11 @@ def prepare(memory: Memory, clock: ManualClock) -> Prepared:
     [made] = memory.remember(event=event, principal=runtime)
     clock.advance(timedelta(minutes=1))
     guess = memory.append(
-        "I think the entry point is src/a.ts", by="assistant", thread="t", scope=WEB, principal=runtime
+        "I think the entry point is src/a.ts",
+        by="assistant",
+        thread="t",
+        scope=WEB,
+        principal=runtime,
     )
     [held] = memory.propose(
         {"content": "the entry point is src/a.ts", "kind": "fact", "evidence": [guess.id]},
@@ -153,7 +158,9 @@ def look(memory: Memory) -> dict[str, Any]:
             found = unit.conn.exec_driver_sql(query.replace("$T", f"tenant_id = '{tenant}'"))
             return [list(row) for row in found.all()]
 
-        counts = {t: rows(f"SELECT count(*) FROM {t} WHERE $T")[0][0] for t in TABLES if t != "trail"}
+        counts = {
+            t: rows(f"SELECT count(*) FROM {t} WHERE $T")[0][0] for t in TABLES if t != "trail"
+        }
         counts["trail"] = rows("SELECT count(*) FROM trail WHERE $T AND lane = ''")[0][0]
         states = rows("SELECT status, version FROM records WHERE $T ORDER BY status, version")
         held = rows("SELECT status FROM candidates WHERE $T ORDER BY status")
@@ -166,7 +173,9 @@ def look(memory: Memory) -> dict[str, Any]:
         "state": state,
         "verified": report.ok,
         "bad": report.first_bad,
-        "active_values": sorted(str(r.value) for r in memory.list(where={"kind": "fact", "status": "active"})),
+        "active_values": sorted(
+            str(r.value) for r in memory.list(where={"kind": "fact", "status": "active"})
+        ),
     }
 
 
@@ -199,23 +208,19 @@ class SqliteStage:
 
     def __init__(self, folder: Path, *, eager: bool) -> None:
         self.folder, self.eager = folder, eager
-        self.first = folder / "first"
+        self.first = folder / "0"
         self.first.mkdir()
-        self.clock = ManualClock(NOW)
-        status, self.prepared = child(lambda: self._prepare())
+        status, self.prepared = child(self._prepare)
         assert status == 0
 
     def _prepare(self) -> Prepared:
-        with self._open(self.first) as memory:
-            return prepare(memory, ManualClock(NOW))
+        clock = ManualClock(NOW)
+        with self._open(self.first, clock) as memory:
+            return prepare(memory, clock)
 
-    def _open(self, folder: Path, **options: Any) -> Memory:
-        return muniment.open(
-            f"sqlite:///{folder}/m.db",
-            principal=Principal(tenant="acme", user="lin", channel="user"),
-            clock=ManualClock(NOW + timedelta(minutes=5)),
-            **options,
-        )
+    def _open(self, folder: Path, clock: ManualClock, **options: Any) -> Memory:
+        who = Principal(tenant="acme", user="lin", channel="user")
+        return muniment.open(f"sqlite:///{folder}/m.db", principal=who, clock=clock, **options)
 
     def crash(self, number: int, verb: str) -> int:
         """The exit status of a process that runs the verb and ends at that statement."""
@@ -224,26 +229,17 @@ class SqliteStage:
         fuse = Fuse(number, eager=self.eager)
 
         def work() -> None:
-            memory = self._open(here, creator=sqlite_creator(here / "m.db", fuse))
+            creator = sqlite_creator(here / "m.db", fuse)
+            memory = self._open(here, ManualClock(LATER), creator=creator)
             fuse.armed = True
             VERBS[verb](memory, self.prepared)
             os._exit(0)
 
         return child(work)[0]
 
-    def look(self, number: int) -> Any:
-        """What a new process finds."""
-        here = self.first if number == 0 else self.folder / str(number)
-
-        def work() -> Any:
-            with self._open(here) as memory:
-                return look(memory)
-
-        status, answer = child(work)
-        assert status == 0
-        if number:
-            shutil.rmtree(here)
-        return answer
+    def open(self, number: int) -> Memory:
+        """As a new process finds it."""
+        return self._open(self.folder / str(number), ManualClock(LATER))
 
 
 class PostgresStage:
@@ -251,61 +247,56 @@ class PostgresStage:
 
     def __init__(self, url: str, key_file: str) -> None:
         self.url, self.key_file = url, key_file
-        self.prepared: dict[int, Prepared] = {}
-        self._ready(0)
-
-    def _open(self, number: int) -> Memory:
-        return muniment.open(
-            self.url,
-            key_file=self.key_file,
-            principal=Principal(tenant=f"crash-{number}", user="lin", channel="user"),
-            clock=ManualClock(NOW + timedelta(minutes=5)),
-        )
-
-    def _ready(self, number: int) -> None:
-        def work() -> Prepared:
-            with self._open(number) as memory:
-                return prepare(memory, ManualClock(NOW))
-
-        status, self.prepared[number] = child(work)
+        status, _ = child(lambda: self._ready(0, ManualClock(NOW)) and None)
         assert status == 0
 
+    def _open(self, number: int, clock: ManualClock) -> Memory:
+        who = Principal(tenant=f"crash-{number}", user="lin", channel="user")
+        return muniment.open(self.url, key_file=self.key_file, principal=who, clock=clock)
+
+    def _ready(self, number: int, clock: ManualClock) -> tuple[Memory, Prepared]:
+        memory = self._open(number, clock)
+        return memory, prepare(memory, clock)
+
     def crash(self, number: int, verb: str) -> int:
-        self._ready(number)
+        """The exit status of a process that runs the verb and ends at that statement."""
         fuse = Fuse(number)
 
         def work() -> None:
-            memory = self._open(number)
+            clock = ManualClock(NOW)
+            memory, prepared = self._ready(number, clock)
+            clock.set(LATER)
             patch_psycopg(fuse)
             fuse.armed = True
-            VERBS[verb](memory, self.prepared[number])
+            VERBS[verb](memory, prepared)
             os._exit(0)
 
         return child(work)[0]
 
-    def look(self, number: int) -> Any:
-        def work() -> Any:
-            with self._open(number) as memory:
-                return look(memory)
+    def open(self, number: int) -> Memory:
+        """As a new process finds it."""
+        return self._open(number, ManualClock(LATER))
 
-        status, answer = child(work)
-        assert status == 0
-        return answer
+
+def look_at_all(stage: SqliteStage | PostgresStage, last: int) -> None:
+    """One line for each crash."""
+    for number in range(last + 1):
+        with stage.open(number) as memory:
+            print(json.dumps({"n": number, "died": number < last, **look(memory)}), flush=True)
 
 
 def main(store: str, where: str, verb: str, last: str = "") -> None:
-    """Loop n until the verb survives it."""
-    stage: Any
+    """Loop n until the verb survives it, then look at what each left."""
+    stage: SqliteStage | PostgresStage
     if store == "sqlite":
         stage = SqliteStage(Path(where), eager=last == "eager")
     else:
         stage = PostgresStage(where, last)
-    print(json.dumps({"n": 0, "died": True, **stage.look(0)}), flush=True)
     for number in range(1, 400):
         status = stage.crash(number, verb)
         assert status in (0, KILLED), status
-        print(json.dumps({"n": number, "died": status != 0, **stage.look(number)}), flush=True)
         if status == 0:
+            look_at_all(stage, number)
             return
     raise AssertionError("it never came to an end")
 

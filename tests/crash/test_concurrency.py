@@ -169,7 +169,9 @@ def test_a_late_indexer_does_not_bring_old_words_back(durable_place: Place, deed
 
     def change() -> None:
         if deed == "revise":
-            two.memory.revise(record, if_version=1, content="I prefer detailed answers", value="detailed")
+            two.memory.revise(
+                record, if_version=1, content="I prefer detailed answers", value="detailed"
+            )
         else:
             two.memory.erase(record=record)
         two.memory._parts.catch_up(durable_place.tenant)

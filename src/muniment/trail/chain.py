@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 GENESIS = b"\0" * 32
@@ -27,7 +27,7 @@ class Key:
     """A chain key and its public name; the secret never leaves this object."""
 
     id: str
-    secret: bytes
+    secret: bytes = field(repr=False)
 
     def mac(self, domain: str, *parts: bytes) -> bytes:
         """HMAC-SHA-256 over length-prefixed parts, so that no two inputs coincide."""

@@ -45,6 +45,7 @@ class Parts:
     _waiting: Counter[str] = field(default_factory=Counter)
     _drain: threading.Lock = field(default_factory=threading.Lock)
     _known: set[str] = field(default_factory=set)
+    _knowing: threading.Lock = field(default_factory=threading.Lock)
 
     def now(self) -> datetime:
         """The injected clock's now."""
@@ -95,14 +96,15 @@ class Parts:
         return ()
 
     def _know(self, tenant: str) -> None:
-        if tenant in self._known:
-            return
-        if not self.index.known(tenant):
-            if self.store.read_only:
-                self.store.read(tenant, self._fill)
-            else:
-                rebuild(self, tenant)
-        self._known.add(tenant)
+        with self._knowing:  # the first to ask fills it, the others wait for that
+            if tenant in self._known:
+                return
+            if not self.index.known(tenant):
+                if self.store.read_only:
+                    self.store.read(tenant, self._fill)
+                else:
+                    rebuild(self, tenant)
+            self._known.add(tenant)
 
     def _fill(self, unit: Unit) -> None:
         self.index.clear(unit.tenant)
