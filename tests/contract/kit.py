@@ -84,9 +84,10 @@ def admin_dsn(admin_url: str, app_url: str) -> str:
 
 
 TABLES = (
-    "candidates decisions events idempotency lineage records settings threads tombstones "
-    "trail trail_heads transitions uses versions erasures"
-).split()
+    *("candidates", "decisions", "events", "idempotency", "lineage", "records", "settings"),
+    *("threads", "tombstones", "trail", "trail_heads", "transitions", "uses", "versions"),
+    "erasures",
+)
 
 
 def dump(memory: Memory, tenant: str) -> dict[str, list[tuple[Any, ...]]]:
@@ -99,7 +100,7 @@ def dump(memory: Memory, tenant: str) -> dict[str, list[tuple[Any, ...]]]:
             if table.startswith("trail"):
                 where += " AND lane = ''"
             rows = conn.exec_driver_sql(f"SELECT * FROM {table} WHERE {where}").all()
-            out[table] = sorted((tuple(map(repr, row)) for row in rows))
+            out[table] = sorted(tuple(map(repr, row)) for row in rows)
     return out
 
 

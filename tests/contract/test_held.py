@@ -1,4 +1,4 @@
-"""The queue of held candidates: one row a fact with a counter, capped, lapsing, exactly confirmed."""
+"""Held candidates: one row a fact with a counter, capped, lapsing, confirmed exactly."""
 
 from __future__ import annotations
 

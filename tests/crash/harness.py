@@ -285,8 +285,17 @@ def look_at_all(stage: SqliteStage | PostgresStage, last: int) -> None:
             print(json.dumps({"n": number, "died": number < last, **look(memory)}), flush=True)
 
 
+def warm_up() -> None:
+    """Load what is loaded once (words, patterns), so that children need not."""
+    clock = ManualClock(NOW)
+    with muniment.open("sqlite://", principal={"user": "lin", "channel": "user"}, clock=clock) as m:
+        prepare(m, clock)
+        VERBS["remember"](m, {})
+
+
 def main(store: str, where: str, verb: str, last: str = "") -> None:
     """Loop n until the verb survives it, then look at what each left."""
+    warm_up()
     stage: SqliteStage | PostgresStage
     if store == "sqlite":
         stage = SqliteStage(Path(where), eager=last == "eager")

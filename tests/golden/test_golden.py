@@ -18,19 +18,8 @@ EVERY_NTH_ON_POSTGRES = 6
 
 #: file -> cases that do not pass.  Nothing else may fail, and what passes has to leave the list.
 OPEN: dict[str, frozenset[str]] = {
-    "blind.yaml": frozenset(
-        [
-            "dropping the question before a production deployment loosens and waits",
-            "a mortgage mentioned in passing waits",
-            "what a colleague cannot eat waits, even when asked to remember it",
-            "the image that a tool saw running is kept for a while",
-            "a tool result cannot lay down a standing rule",
-            "a system message is never a source, whatever it says of the user",
-            "a correction of one's own mistake replaces it",
-            "the same wish in other words adds evidence and no record",
-            "asking to forget a habit proposes its deletion",
-        ]
-    ),
+    # "用户选择了方案 C" shares too few words with "就按方案 C 吧" to be taken as grounded: it waits.
+    "articles.yaml": frozenset(["the chosen plan of five", "the chosen plan of five, in English"]),
 }
 
 

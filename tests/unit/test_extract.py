@@ -108,7 +108,7 @@ class TestTheBlogStory:
         ("仓库默认分支是 main", "default_branch", "main"),
         ("测试命令是 pnpm test", "test_command", "pnpm test"),
         ("the test command is pnpm test.", "test_command", "pnpm test"),
-        ("前端入口位于 apps/web", "entry_point", "apps/web"),
+        ("前端入口位于 apps/web", "frontend_entry", "apps/web"),
         ("文章图片存放在 public/images/posts/", "image_directory", "public/images/posts/"),
     ],
 )
@@ -282,7 +282,7 @@ class TestPeople:
         assert plain.sensitivity is wished.sensitivity is Sensitivity.SENSITIVE
         assert not plain.has(Flag.EXPLICIT)
         assert wished.has(Flag.EXPLICIT)
-        assert one("I live in Paris").sensitivity is Sensitivity.PERSONAL
+        assert one("I live in Paris").sensitivity is Sensitivity.SENSITIVE
 
 
 @pytest.mark.parametrize(
@@ -401,8 +401,9 @@ class TestOtherSpeakers:
         assert read('{"packageManager": ', "file", path="package.json") == []
         assert one("20.11.0\n", "file", path=".nvmrc").value == "20.11.0"
 
-    def test_system_text_states_nothing(self) -> None:
-        assert read("用户喜欢简短的回答", "system") == []
+    def test_system_text_is_read_like_any_other(self) -> None:
+        """That it is evidence about nobody is the gate's to say."""
+        assert [c.kind for c in read("用户喜欢简短的回答", "system")] == [Kind.PREFERENCE]
 
 
 class TestScope:

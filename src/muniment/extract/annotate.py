@@ -119,8 +119,8 @@ def _durability(candidate: Candidate, folded: str) -> Durability:
 
 
 def _claim(candidate: Candidate, subject: str) -> Claim:
-    if candidate.claim is Claim.NOTHING:
-        return Claim.NOTHING
+    if candidate.claim in (Claim.NOTHING, Claim.RULE):
+        return candidate.claim
     if candidate.kind in (Kind.RULE, Kind.SKILL):
         return Claim.RULE
     if candidate.kind is Kind.PREFERENCE or subject.startswith(("user:", "person:")):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from muniment.extract.lexicon import data
-from muniment.extract.words import Words
+from muniment.extract.words import Hints, Lazy, hints_of
 from muniment.records.facts import Catalogue, Predicate
 
 _LEFT = r"(?<![A-Za-z0-9_])"
@@ -24,16 +24,21 @@ class Role(Enum):
 
     DROPPED = "dropped"  # given up: "no longer use npm"
     LABELLED = "labelled"  # "test command: pnpm test"
+    CORRECTED = "corrected"  # "it is yarn, not npm"
     SAID = "said"
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One expression of a row; ``hints`` are literals one of which any match contains."""
+    """One expression of a row; ``bit`` is its own among those a text leaves possible.
 
-    expression: re.Pattern[str]
+    ``means`` is the value where the words only amount to it.
+    """
+
+    expression: Lazy
     role: Role
-    hints: frozenset[str] | None
+    bit: int = 0
+    means: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,8 @@ class Row:
     patterns: tuple[Pattern, ...]
     needed: re.Pattern[str] | None = None
     unless: re.Pattern[str] | None = None
-    following: re.Pattern[str] | None = None
+    following: Lazy | None = None
+    corrections: tuple[Lazy, ...] = ()
     context: str = "any"
     stages: tuple[str, ...] = ()
     momentary: bool = False
@@ -57,28 +63,31 @@ class Row:
 
 
 class Table(NamedTuple):
-    """All rows, and every literal that any of their patterns hopes to see."""
+    """All rows, each with the bits of its patterns, and what finds those bits in a text."""
 
     rows: tuple[Row, ...]
-    hints: tuple[str, ...]
+    bits: tuple[tuple[int, Row], ...]
+    hints: Hints
 
 
 @lru_cache(maxsize=8)
 def table_of(catalogue: Catalogue) -> Table:
     """The rows for a catalogue, in the order of the data; predicates without one come last."""
-    spec = data("patterns.yaml")
+    spec, hints = data("patterns.yaml"), Hints()
     rows = [
-        _row(row, predicate, spec)
+        _row(row, predicate, spec, hints)
         for row in spec["predicates"]
         if (predicate := catalogue.get(row["predicate"])) is not None
     ]
     named = {row.predicate.name for row in rows}
-    rows += [_from_template(p) for p in catalogue if p.name not in named]
-    hints = {hint for row in rows for p in row.patterns for hint in p.hints or ()}
-    return Table(tuple(rows), tuple(sorted(hints)))
+    rows += [_from_template(p, hints) for p in catalogue if p.name not in named]
+    bits = tuple((sum({p.bit for p in row.patterns}), row) for row in rows)
+    return Table(tuple(rows), bits, hints)
 
 
-def _row(row: Mapping[str, Any], predicate: Predicate, spec: Mapping[str, Any]) -> Row:
+def _row(
+    row: Mapping[str, Any], predicate: Predicate, spec: Mapping[str, Any], hints: Hints
+) -> Row:
     known = _known(predicate)
     frames = spec["frames"].get(row.get("frame"), []) if known else []
     free = spec["values"].get(row.get("value"), "")
@@ -88,13 +97,15 @@ def _row(row: Mapping[str, Any], predicate: Predicate, spec: Mapping[str, Any]) 
     return Row(
         predicate,
         (
-            *_patterns(spec["frames"]["drop"] if frames else (), known, Role.DROPPED),
-            *_patterns(labels, known, Role.LABELLED),
-            *_patterns([*row.get("phrases", ()), *frames], known, Role.SAID),
+            *_patterns(spec["frames"]["drop"] if frames else (), known, Role.DROPPED, hints),
+            *_patterns(labels, known, Role.LABELLED, hints),
+            *_patterns([*row.get("phrases", ()), *frames], known, Role.SAID, hints),
+            *_meanings(row.get("meanings", {}), hints),
         ),
         needed=re.compile(needed) if needed else None,
         unless=re.compile(unless, re.IGNORECASE) if unless else None,
-        following=re.compile(_filled(_NEXT, known), re.IGNORECASE) if frames else None,
+        following=Lazy(_filled(_NEXT, known)) if frames else None,
+        corrections=_corrections(spec["corrections"], known) if predicate.single else (),
         context=row.get("context", "any"),
         stages=tuple(row.get("stages", ())),
         momentary=row.get("momentary", False),
@@ -104,14 +115,28 @@ def _row(row: Mapping[str, Any], predicate: Predicate, spec: Mapping[str, Any]) 
 
 def _labels(row: Mapping[str, Any], value: str, usual: str) -> list[str]:
     label = "|".join(row["labels"])
-    return [rf"(?<![A-Za-z0-9_-])(?:{label})\"?\s*{row.get('is', usual)}\s*[\"'`“]?{value}"]
+    place = r"(?: (?:in|of|for|on|at) (?:this|the|our|my)(?: [\w-]+){1,2}?| here| now)?"
+    return [rf"(?<![A-Za-z0-9_-])(?:{label})\"?{place}\s*{row.get('is', usual)}\s*[\"'`“]?{value}"]
 
 
-def _patterns(patterns: Iterable[str], known: str, role: Role) -> Iterator[Pattern]:
+def _patterns(patterns: Iterable[str], known: str, role: Role, hints: Hints) -> Iterator[Pattern]:
     for pattern in patterns:
-        words = Words(_filled(pattern, known))
-        hints = None if words.hints is None else frozenset(words.hints)
-        yield Pattern(words.pattern, role, hints)
+        filled = _filled(pattern, known)
+        yield Pattern(Lazy(filled), role, hints.add(hints_of(filled)))
+
+
+def _meanings(by_value: Mapping[str, Iterable[str]], hints: Hints) -> Iterator[Pattern]:
+    for value, patterns in by_value.items():
+        for found in _patterns(patterns, "", Role.SAID, hints):
+            yield replace(found, means=value)
+
+
+def _corrections(turns: Iterable[str], known: str) -> tuple[Lazy, ...]:
+    """How a slip in a known value is put right, the surest turn first."""
+    if not known:
+        return ()
+    other = known.replace("(?P<v>", "(?:", 1)
+    return tuple(Lazy(_filled(turn.replace("{other}", other), known)) for turn in turns)
 
 
 def _filled(pattern: str, known: str) -> str:
@@ -133,7 +158,7 @@ def _guarded(spelling: str) -> str:
     return left + re.escape(spelling).replace(r"\ ", r"\s+") + right
 
 
-def _from_template(predicate: Predicate) -> Row:
+def _from_template(predicate: Predicate, hints: Hints) -> Row:
     """A predicate without patterns of its own is recognised by the sentence it renders."""
     known = _known(predicate)
     value = known or r"(?P<v>[^,，。;；\n]{1,60})"
@@ -142,4 +167,4 @@ def _from_template(predicate: Predicate) -> Row:
         before, _, after = template.partition("{value}")
         if len(before.strip()) >= 2:
             phrases.append(re.escape(before).replace(r"\ ", r"\s*") + value + re.escape(after))
-    return Row(predicate, tuple(_patterns(phrases, known, Role.SAID)))
+    return Row(predicate, tuple(_patterns(phrases, known, Role.SAID, hints)))

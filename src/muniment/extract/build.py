@@ -139,6 +139,8 @@ def intent_of(match: Match | None, folded: str) -> Intent:
     """What the words do to what is known already."""
     if match is not None and match.dropped:
         return Intent.REVOCATION
+    if match is not None and match.corrected:
+        return Intent.CORRECTION
     for name in ("correction", "change", "supplement"):
         if says(name, folded):
             return Intent(name)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from muniment.extract.annotate import topic_of
+from muniment.events.event import EventKind
+from muniment.extract.annotate import direction_of, topic_of
 from muniment.extract.build import Reading, of_project
 from muniment.extract.lexicon import says
-from muniment.extract.people import person_in
+from muniment.extract.people import UNNAMED, person_in
 from muniment.extract.sentences import Piece
+from muniment.gate.candidate import Direction
 from muniment.records.record import Kind
 
 
@@ -18,19 +20,43 @@ def general_kind(words: Piece, folded: str, reading: Reading, *, explicit: bool)
     """
     if says("agent_config", folded):
         return Kind.RULE
+    if says("pointer", folded):
+        return Kind.POINTER
     if reading.by_user and for_now(folded):
         return _wish_for_now(words.folded, folded)
-    if says("norm", folded) or (says("norm_weak", folded) and says("standing", folded)):
-        return Kind.PREFERENCE if says("style", folded) else Kind.RULE
+    if _norm(folded, reading, explicit=explicit) or (
+        says("norm_weak", folded) and _stands(folded, reading, explicit=explicit)
+    ):
+        return Kind.PREFERENCE if says("style", folded) and reading.by_user else Kind.RULE
     if says("permission", folded) and topic_of(folded, Kind.RULE):
         return Kind.RULE
-    if says("standing", folded) or _preference(folded):
+    if waives(folded) and (says("waiver", folded) or not says("task", words.folded)):
+        return Kind.RULE
+    if orders(folded, reading):
+        return Kind.RULE
+    if _stands(folded, reading, explicit=explicit):
+        return Kind.PREFERENCE
+    if _preference(folded, reading, explicit=explicit):
         return Kind.PREFERENCE
     if reading.by_user and _prohibits(words.folded):
         return Kind.RULE
     if (explicit and not says("task", words.folded)) or _durable(words, reading):
         return Kind.FACT
     return None
+
+
+def waives(folded: str) -> bool:
+    """Whether words do away with being asked, on a high-impact topic."""
+    if not (says("asking", folded) and topic_of(folded, Kind.RULE)):
+        return False
+    return direction_of(folded) is Direction.LOOSENS
+
+
+def orders(folded: str, reading: Reading) -> bool:
+    """Whether what is no person's or model's words lays down how to act from now on."""
+    if reading.event.kind in (EventKind.USER, EventKind.ASSISTANT) or says("user_claim", folded):
+        return False
+    return says("standing", folded) or says("norm", folded)
 
 
 def for_now(folded: str) -> bool:
@@ -55,8 +81,31 @@ def _wish_for_now(bare: str, folded: str) -> Kind | None:
     return None if idle else Kind.RULE
 
 
-def _preference(folded: str) -> bool:
-    return says("preference", folded) and not says("opinion_of_this", folded)
+def _chatty(folded: str, reading: Reading) -> bool:
+    """Whether a person speaks of life, not of work: "always here to help"."""
+    if not reading.by_user or says("standing_sure", folded):
+        return False
+    return not (says("craft", folded) or says("directive", folded) or topic_of(folded, Kind.RULE))
+
+
+def _stands(folded: str, reading: Reading, *, explicit: bool) -> bool:
+    return says("standing", folded) and (explicit or not _chatty(folded, reading))
+
+
+def _norm(folded: str, reading: Reading, *, explicit: bool) -> bool:
+    if explicit:
+        return says("norm", folded)
+    guess = reading.by_user and says("conjecture", folded) and not says("craft", folded)
+    return says("norm", folded) and not (guess or _chatty(folded, reading))
+
+
+def _preference(folded: str, reading: Reading, *, explicit: bool) -> bool:
+    if says("opinion_of_this", folded):
+        return False
+    if says("preference_sure", folded):
+        return True
+    worth = explicit or not reading.by_user or says("craft", folded)
+    return worth and says("preference", folded)
 
 
 def _prohibits(folded: str) -> bool:
@@ -74,6 +123,8 @@ def _durable(words: Piece, reading: Reading) -> bool:
         return False
     if says("durable_fact", folded):
         return True
-    if person_in(words.text):
-        return says("durable_other", folded)
-    return says("durable_self", folded) if reading.by_user else says("user_claim", folded)
+    if person := person_in(words.text):
+        return person != UNNAMED and says("durable_other", folded)
+    if not reading.by_user:
+        return says("user_claim", folded)
+    return says("durable_self", folded) or (says("durable_craft", folded) and says("craft", folded))

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from muniment.extract.words import Words
+from muniment.extract.words import Folded, Words
 
 # Traditional characters of the words we look for, each before its simplified form; a full table
 # would fold names too.
@@ -35,9 +35,9 @@ _LEFT = r"(?<![A-Za-z0-9_])"
 _RIGHT = r"(?:(?<![A-Za-z0-9_])|(?![A-Za-z0-9_]))"
 
 
-def fold(text: str) -> str:
+def fold(text: str) -> Folded:
     """The text as it is matched: narrowed, simplified; exactly as long as it came."""
-    return text.translate(_TABLE)
+    return Folded(text if text.isascii() else text.translate(_TABLE))
 
 
 def data(name: str) -> Any:

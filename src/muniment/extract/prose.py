@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from muniment.extract.build import (
-    END_MARKS,
     Reading,
     build,
     condition_of,
@@ -15,20 +13,21 @@ from muniment.extract.build import (
     of_project,
     with_words,
 )
-from muniment.extract.general import about_user, bare_prohibition, general_kind
-from muniment.extract.lexicon import concept, fold, says
+from muniment.extract.general import (
+    about_user,
+    bare_prohibition,
+    general_kind,
+    orders,
+    waives,
+)
+from muniment.extract.lexicon import says
 from muniment.extract.people import person_in
+from muniment.extract.revoke import revocation
 from muniment.extract.sentences import Piece, clauses, segments, without_lead
-from muniment.extract.triggers import Match, matches
+from muniment.extract.triggers import Match, corrections, matches
 from muniment.gate.candidate import Candidate, Claim, Flag, Intent
 from muniment.records.record import Durability, Kind
 
-# "Forget that": what is meant stands in an earlier sentence, not in this one.
-_POINTS_BACK = re.compile(
-    r"^(?:(?:这|那|该|此|刚才|之前|我).{0,6}(?:事|条|点|偏好|规则|记忆|话|说的)?"
-    r"|(?:the |this |that )?(?:preference|rule|memory|note)|it|that|this|them|please|now|.?)$",
-    re.IGNORECASE,
-)
 # Any of these makes the naming of a way of working a lasting one, not a wish for now.
 _LASTING = (
     "standing",
@@ -50,17 +49,24 @@ class _Sentence:
     piece: Piece
     folded: str
     explicit: bool
+    slip: bool = False
     made: list[Candidate] = field(default_factory=list)
 
 
-def read_sentence(piece: Piece, reading: Reading) -> list[Candidate]:
-    """The candidates of one sentence; none for questions, tasks, greetings and retellings."""
-    wished = reading.by_user and says("explicit", piece.folded)
-    sentence = _Sentence(reading, piece, piece.folded, wished)
-    if _states_nothing(sentence):
+def read_sentence(piece: Piece, reading: Reading, *, slip: bool = False) -> list[Candidate]:
+    """The candidates of one sentence; none for questions, tasks, greetings and retellings.
+
+    ``slip``: the sentence before it owned up to a mistake.
+    """
+    folded = piece.folded
+    wished = reading.by_user and says("explicit", folded)
+    sentence = _Sentence(reading, piece, folded, wished, slip or says("own_mistake", folded))
+    if _asks_or_greets(sentence):
         return []
-    if says("revocation", sentence.folded):
-        return [_revocation(sentence)]
+    if revoked := _revoked(sentence):
+        return [revoked]
+    if _retells(sentence):
+        return []
     kept: list[Piece] = []
     for segment in segments(piece):
         made = list(_of_segment(segment, sentence))
@@ -81,29 +87,55 @@ def small_talk(piece: Piece, reading: Reading) -> Candidate | None:
         return None
     if not says("statement", folded):
         return None
+    return nothing(piece, reading)
+
+
+def nothing(piece: Piece, reading: Reading) -> Candidate:
+    """The candidate that a statement was made of which nothing is worth keeping."""
     made = build(piece, reading, Kind.FACT, about_user=True)
     return replace(made, claim=Claim.NOTHING, flags=frozenset({Flag.SMALL_TALK}))
 
 
-def _states_nothing(sentence: _Sentence) -> bool:
+def _asks_or_greets(sentence: _Sentence) -> bool:
     folded, bare = sentence.folded, without_lead(sentence.piece).folded
     if says("greeting", folded) or says("greeting", bare) or says("anaphora", folded):
         return True
     if says("reminder", folded) and not says("standing", bare):
         return True
-    if says("question", bare) and not says("polite_request", folded):
-        return True
-    return not sentence.explicit and (says("hypothetical", bare) or says("quoted", bare))
+    return says("question", bare) and not says("polite_request", folded)
+
+
+def _retells(sentence: _Sentence) -> bool:
+    """Whether it tells what was said or might be, and states nothing itself."""
+    if sentence.explicit:
+        return False
+    bare = without_lead(sentence.piece).folded
+    return says("hypothetical", bare) or (says("quoted", bare) and not sentence.slip)
+
+
+def _revoked(sentence: _Sentence) -> Candidate | None:
+    """The wish to forget something; to be asked no more is not one but loosens."""
+    folded, reading = sentence.folded, sentence.reading
+    if waives(folded) or says("own_mistake", folded):
+        return None
+    if not (says("revocation", folded) or says("stop_doing", folded)):
+        return None
+    made = revocation(sentence.piece, reading)
+    ended = says("stop_for_good", folded) and not says("standing", folded)
+    return made if ended or made.predicate or says("revocation", folded) else None
 
 
 def _of_segment(segment: Piece, sentence: _Sentence) -> Iterator[Candidate]:
-    catalogue = sentence.reading.catalogue
+    catalogue, bare = sentence.reading.catalogue, without_lead(segment)
     hits = [
         (clause, match)
-        for clause in clauses(without_lead(segment))
+        for clause in clauses(bare)
+        if not (sentence.slip and says("quoted", clause.folded))
         for match in matches(clause.text, clause.folded, catalogue)
         if _in_context(match, clause, segment, sentence)
     ]
+    if not hits and (sentence.slip or says("correction", bare.folded)):
+        hits = [(bare, m) for m in corrections(bare.text, bare.folded, catalogue)]
     made = list(_from_matches(segment, hits, sentence))
     yield from made
     if not made and (candidate := _general(segment, sentence)):
@@ -157,13 +189,29 @@ def _from_match(
         kind,
         match=match,
         condition=condition,
-        intent=intent_of(match, folded),
+        intent=_intent(match, sentence, folded),
         explicit=sentence.explicit,
     )
+    if orders(folded, reading) and (kind is Kind.PREFERENCE or says("directive", folded)):
+        made = replace(made, claim=Claim.RULE)
+    if sentence.slip:
+        made = replace(made, flags=made.flags - _set_right(folded))
     lasting = stated or any(says(name, folded) for name in _LASTING)
     if match.momentary and not lasting and made.durability is Durability.LONG_TERM:
         made = replace(made, durability=Durability.ONE_OFF)
     return _as_exception(made, sentence)
+
+
+def _set_right(folded: str) -> frozenset[Flag]:
+    """What putting a slip right only seems to raise: it names what was said, and "应该是"."""
+    unsure = says("hedge", folded.replace("应该是", ""))
+    return frozenset({Flag.QUOTED} if unsure else {Flag.QUOTED, Flag.HEDGED})
+
+
+def _intent(match: Match | None, sentence: _Sentence, folded: str) -> Intent:
+    found = intent_of(match, folded)
+    slips = sentence.slip and found is not Intent.REVOCATION
+    return Intent.CORRECTION if slips else found
 
 
 def _general(segment: Piece, sentence: _Sentence) -> Candidate | None:
@@ -176,11 +224,12 @@ def _general(segment: Piece, sentence: _Sentence) -> Candidate | None:
         reading,
         kind,
         condition=condition_of(segment.folded, kind, reading, None),
-        intent=intent_of(None, segment.folded),
+        intent=_intent(None, sentence, segment.folded),
         about_user=kind is Kind.FACT and about_user(words, reading),
         explicit=sentence.explicit,
     )
-    if kind is Kind.RULE and not sentence.explicit and bare_prohibition(segment.folded):
+    passing = bare_prohibition(segment.folded) and not waives(segment.folded)
+    if kind is Kind.RULE and passing and not sentence.explicit:
         made = replace(made, durability=Durability.ONE_OFF)
     return _as_exception(made, sentence)
 
@@ -191,16 +240,3 @@ def _as_exception(made: Candidate, sentence: _Sentence) -> Candidate:
         return made
     general = sentence.made[0]
     return replace(made, scope=general.scope, subject=general.subject, exception_hint=True)
-
-
-def _revocation(sentence: _Sentence) -> Candidate:
-    """What is to be forgotten: a known attribute, else the words after the verb."""
-    found = matches(sentence.piece.text, sentence.folded, sentence.reading.catalogue)
-    match = next(iter(found), None)
-    kind = match.predicate.kind if match else Kind.PREFERENCE
-    made = build(sentence.piece, sentence.reading, kind, match=match, intent=Intent.REVOCATION)
-    made = replace(made, durability=Durability.LONG_TERM)
-    if match is None and (verb := concept("revocation").search(sentence.folded)):
-        rest = sentence.piece.text[verb.end() :].strip(END_MARKS)
-        made = replace(made, value=None if _POINTS_BACK.match(fold(rest)) else rest)
-    return made

@@ -7,9 +7,10 @@ from datetime import UTC, tzinfo
 
 from muniment.events.event import Event, EventKind
 from muniment.extract.build import Reading, build
+from muniment.extract.decree import decreed
 from muniment.extract.lexicon import fold, says
 from muniment.extract.observe import observed
-from muniment.extract.prose import read_sentence, small_talk
+from muniment.extract.prose import nothing, read_sentence, small_talk
 from muniment.extract.sentences import Piece, readable, sentences
 from muniment.gate.candidate import Candidate, Claim, Flag
 from muniment.records.facts import Catalogue
@@ -22,6 +23,7 @@ OUTSIDE = frozenset({EventKind.WEB, EventKind.MAIL, EventKind.DOCUMENT})
 
 _READ = (
     frozenset({EventKind.USER, EventKind.ASSISTANT, EventKind.TOOL_RESULT, EventKind.FILE})
+    | frozenset({EventKind.SYSTEM, EventKind.POLICY})
     | OUTSIDE
 )
 _HEAD_CHARS = 400
@@ -31,8 +33,9 @@ def extract(event: Event, catalogue: Catalogue, *, tz: tzinfo = UTC) -> list[Can
     """Return what the event states, as atomic candidates in the order said, at most 64.
 
     ``[]`` for a plain task, question or greeting, for prompt text and heartbeats, for events that
-    are no statements (system, tool calls, approvals) and for our own block coming back; one
-    candidate with `Claim.NOTHING` for something statement-like with nothing in it.  ``tz`` is the
+    are no statements (tool calls, approvals) and for our own block coming back; one candidate
+    with `Claim.NOTHING` for something statement-like with nothing in it.  An administrator's
+    text is one rule for each sentence, verbatim.  ``tz`` is the
     speaker's zone, for words such as "last week".  Deterministic and linear in the text; nothing
     here decides, and provenance is left to the gate.
     """
@@ -41,6 +44,10 @@ def extract(event: Event, catalogue: Catalogue, *, tz: tzinfo = UTC) -> list[Can
     text = readable(
         event.text[:READ_CHARS_MAX], code=event.kind in (EventKind.FILE, EventKind.TOOL_RESULT)
     )
+    if event.kind is EventKind.POLICY:
+        return _distinct(decreed(text, Reading(event, catalogue, tz)))
+    if event.kind is EventKind.SYSTEM:
+        return _distinct(_unheard(text, Reading(event, catalogue, tz)))
     if says("prompt_text", fold(text[:_HEAD_CHARS]).strip()):
         return []
     reading = Reading(event, catalogue, tz, _steering(event, text))
@@ -56,8 +63,10 @@ def extract(event: Event, catalogue: Catalogue, *, tz: tzinfo = UTC) -> list[Can
 def _said(text: str, reading: Reading) -> list[Candidate]:
     found: list[Candidate] = []
     idle: Candidate | None = None
+    slip = False
     for piece in sentences(text):
-        made = read_sentence(piece, reading)
+        made = read_sentence(piece, reading, slip=slip)
+        slip = not made and says("own_mistake", piece.folded)
         if not made and found and says("anaphora", piece.folded):
             found[-1] = replace(found[-1], flags=found[-1].flags | {Flag.EXPLICIT})
         idle = idle or (None if made else small_talk(piece, reading))
@@ -83,6 +92,15 @@ def _claimed(text: str, reading: Reading) -> list[Candidate]:
     if not found and orders:
         found = [_order(orders[0], reading)]
     return [_from_outside(c) for c in found] if reading.event.kind in OUTSIDE else found
+
+
+def _unheard(text: str, reading: Reading) -> list[Candidate]:
+    """What a system message says, so that the gate can say why it counts for nothing."""
+    found = _claimed(text, reading)
+    first = next(sentences(text), None)
+    if found or first is None or says("greeting", first.folded):
+        return found
+    return [nothing(first, reading)]
 
 
 def _no_claim(piece: Piece, reading: Reading) -> bool:

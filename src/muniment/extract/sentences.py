@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from muniment.extract.lexicon import concept, fold
+from muniment.extract.words import Folded
 
 SENTENCES_MAX = 2_000
 # Longer stretches without an end are data (logs, minified code), not statements.
 SENTENCE_CHARS_MAX = 1_000
 
 _FENCE = re.compile(r"<muniment-memory[^>\n]{0,500}>|</muniment-memory\s*>", re.IGNORECASE)
+_MARK = re.compile(r"(?:[-*•·>#]+|\d{1,2}[.)、])\s+")
 _CODE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
 # A full stop ends a sentence only before white space; abbreviations keep theirs.
 _END = re.compile(
@@ -34,28 +35,40 @@ _ADVERBIAL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Piece:
-    """Words with their place: ``text`` stands at ``start`` of the event's text."""
+    """Words with their place: ``text`` stands at ``start`` of the event's text.
 
-    text: str
-    start: int
+    ``folded`` is the text as it is matched.
+    """
+
+    __slots__ = ("_bare", "folded", "start", "text")
+
+    def __init__(self, text: str, start: int, folded: Folded | None = None) -> None:
+        self.text = text
+        self.start = start
+        self.folded = fold(text) if folded is None else folded
+        self._bare: Piece | None = None
 
     @property
     def end(self) -> int:
         """One past the last character."""
         return self.start + len(self.text)
 
-    @property
-    def folded(self) -> str:
-        """The words as they are matched."""
-        return fold(self.text)
-
     def part(self, start: int, end: int) -> Piece:
         """A stretch of it, without white space at either end."""
-        text = self.text[start:end]
-        lead = len(text) - len(text.lstrip())
-        return Piece(text.strip(), self.start + start + lead)
+        cut = self.text[start:end]
+        text = cut.strip()
+        if len(text) == len(self.text):
+            return self
+        start += len(cut) - len(cut.lstrip())
+        return Piece(text, self.start + start, self.folded.part(start, start + len(text)))
+
+    @property
+    def bare(self) -> Piece:
+        """The words without "记住：", "Remember that", "但" and the like before them."""
+        if self._bare is None:
+            self._bare = _without_lead(self)
+        return self._bare
 
 
 def readable(text: str, *, code: bool = False) -> str:
@@ -64,8 +77,10 @@ def readable(text: str, *, code: bool = False) -> str:
     What we handed to a model is not evidence when it comes back, nor is a program a statement.
     A block that is never closed is blanked to the end: better nothing than an echo.
     """
-    text = _blanked(text, _fenced(text))
-    return text if code else _blanked(text, _coded(text))
+    if "<" in text:
+        text = _blanked(text, _fenced(text))
+    coded = not code and ("```" in text or "~~~" in text)
+    return _blanked(text, _coded(text)) if coded else text
 
 
 def _fenced(text: str) -> Iterator[tuple[int, int]]:
@@ -106,32 +121,42 @@ def _spaces(text: str) -> str:
 def sentences(text: str) -> Iterator[Piece]:
     """The sentences of a text, ends kept on questions; overlong stretches are left out."""
     at, count = 0, 0
+    # A short text is looked at once for all its sentences.
+    whole = Piece(text, 0) if len(text) <= SENTENCE_CHARS_MAX else None
     for end in _END.finditer(text):
-        piece = _sentence(text, at, end.end() if "?" in fold(end.group()) else end.start())
+        asks = "?" in end.group() or "？" in end.group()
+        piece = _sentence(whole, text, at, end.end() if asks else end.start())
         at = end.end()
         if piece:
             yield piece
             count += 1
             if count >= SENTENCES_MAX:
                 return
-    if piece := _sentence(text, at, len(text)):
+    if piece := _sentence(whole, text, at, len(text)):
         yield piece
 
 
-def _sentence(text: str, start: int, end: int) -> Piece | None:
+def _sentence(whole: Piece | None, text: str, start: int, end: int) -> Piece | None:
     if end - start > SENTENCE_CHARS_MAX:
         return None
-    piece = Piece(text[start:end], start).part(0, end - start)
+    if whole is not None:
+        piece = whole.part(start, end)
+    else:
+        cut = text[start:end]
+        piece = Piece(cut.strip(), start + len(cut) - len(cut.lstrip()))
     # List marks and quotation marks of the layout are no words.
-    bare = re.match(r"(?:[-*•·>#]+|\d{1,2}[.)、])\s+", piece.text)
+    bare = _MARK.match(piece.text)
     piece = piece.part(bare.end(), len(piece.text)) if bare else piece
     return piece if piece.text else None
 
 
 def segments(sentence: Piece) -> list[Piece]:
     """The sentence cut where it turns against itself: "…, but …", "…，但…"."""
-    cuts = [0, *(m.end() for m in _CONTRAST.finditer(sentence.text) if m.start() > 0)]
-    ends = [*(m.start() for m in _CONTRAST.finditer(sentence.text) if m.start() > 0), None]
+    turns = [m for m in _CONTRAST.finditer(sentence.text) if m.start() > 0]
+    if not turns:
+        return [sentence]
+    cuts = [0, *(m.end() for m in turns)]
+    ends = [*(m.start() for m in turns), None]
     parts = (
         sentence.part(a, len(sentence.text) if b is None else b)
         for a, b in zip(cuts, ends, strict=True)
@@ -161,6 +186,10 @@ def clauses(segment: Piece) -> list[Piece]:
 
 def without_lead(piece: Piece) -> Piece:
     """The words without "记住：", "Remember that", "但" and the like before them."""
+    return piece.bare
+
+
+def _without_lead(piece: Piece) -> Piece:
     for _ in range(4):
         lead = concept("lead").match(piece.folded)
         if not lead or not lead.end() or lead.end() >= len(piece.text):

@@ -153,6 +153,9 @@ def _revocable(unit: Unit, c: Candidate) -> tuple[Record, ...]:
     rows = [r for r in rows if r.scope.user in (None, c.scope.user)]
     if c.predicate is not None:
         rows = [r for r in rows if r.predicate == c.predicate]
+    elif c.value is None:  # "that preference": clear only where there is just one
+        wishes = [r for r in rows if r.kind is Kind.PREFERENCE]
+        rows = wishes if len(wishes) == 1 else []
     else:
         named = set(tokens(str(c.value or c.content)))
         rows = [r for r in rows if named and named <= set(tokens(r.content or ""))]
