@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from muniment import Conflict, InvalidInput, MunimentError, NotAllowed, NotFound
@@ -175,7 +177,8 @@ def test_an_imported_yes_is_no_answer(desk: Desk) -> None:
     desk.guess()
     desk.wait()
     path = desk.place.folder / "talk.jsonl"
-    path.write_text('{"by": "user", "text": "yes", "id": "y", "at": "%s"}' % desk.clock.now())
+    row = {"by": "user", "text": "yes", "id": "y", "at": desk.clock.now().isoformat()}
+    path.write_text(json.dumps(row))
     desk.memory.import_file(path)
     [turn] = desk.memory.recall("yes", layers=("archive",))
     [held] = desk.memory.review()
