@@ -201,13 +201,9 @@ def test_a_late_indexer_does_not_bring_old_words_back(durable_place: Place, deed
         if deed == "erase":
             assert b"markerold" not in index.lower()
     else:
-        terms = {
-            row[0]
-            for row in durable_place.run(
-                f"SELECT term FROM muniment_index.postings WHERE tenant_id = '{durable_place.tenant}' "
-                f"AND layer = 'record'"
-            )
-        }
+        mine = f"tenant_id = '{durable_place.tenant}' AND layer = 'record'"
+        rows = durable_place.run(f"SELECT term FROM muniment_index.postings WHERE {mine}")
+        terms = {row[0] for row in rows}
         assert not any("markerold" in t for t in terms)
         one.memory.close()
         two.memory.close()
