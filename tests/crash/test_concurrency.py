@@ -197,7 +197,7 @@ def test_a_late_indexer_does_not_bring_old_words_back(durable_place: Place, deed
         one.memory.close()
         two.memory.close()
         index = b"".join(p.read_bytes() for p in durable_place.folder.glob("memory.db.index*"))
-        assert b"detailed" in index or deed == "erase"
+        assert b"detail" in index or deed == "erase"
         if deed == "erase":
             assert b"markerold" not in index.lower()
     else:
@@ -224,7 +224,9 @@ def test_readers_see_whole_turns_while_others_write(durable_place: Place) -> Non
 
     thread = threading.Thread(target=read)
     thread.start()
-    for number in range(12):
+    for number in range(200):
+        if number >= 12 and seen[1] > 20:
+            break
         writer.wait()
         writer.remember(f"This project uses {('pnpm', 'npm')[number % 2]}.")
     stop.set()

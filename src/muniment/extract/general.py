@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from muniment.events.event import EventKind
 from muniment.extract.annotate import direction_of, topic_of
 from muniment.extract.build import Reading, of_project
@@ -10,6 +12,9 @@ from muniment.extract.people import UNNAMED, person_in
 from muniment.extract.sentences import Piece
 from muniment.gate.candidate import Direction
 from muniment.records.record import Kind
+
+# "搜索面板的颜色是绿色" begins like an order and states something.
+_COPULA = re.compile(r"(?<![不还但就可要总只])是|等于|\b(?:is|are|was|equals)\b")
 
 
 def general_kind(words: Piece, folded: str, reading: Reading, *, explicit: bool) -> Kind | None:
@@ -40,7 +45,8 @@ def general_kind(words: Piece, folded: str, reading: Reading, *, explicit: bool)
         return Kind.PREFERENCE
     if reading.by_user and _prohibits(words.folded):
         return Kind.RULE
-    if (explicit and not says("task", words.folded)) or _durable(words, reading):
+    plain = not says("task", words.folded) or _COPULA.search(words.folded) is not None
+    if (explicit and plain) or _durable(words, reading):
         return Kind.FACT
     return None
 
