@@ -469,16 +469,8 @@ TABLE: dict[str, tuple[dict[str, Any], Act]] = {
     "backup": (PATHS, lambda b, v: b[0].memory.backup(v, principal=b[0].who("root", "admin"))),
 }
 
-CASES = [
-    pytest.param(row, kind, id=f"{row}-{kind}") for row, (bad, _) in TABLE.items() for kind in bad
-]
 _CODE = re.compile(r"[a-z_]+\.[a-z_]+")
 _OUTAGES = ("store.failed", "store.busy", "store.unreachable", "store.contended")
-
-
-@pytest.fixture(scope="module")
-def _benches() -> dict[str, Bench]:
-    return {}
 
 
 @pytest.fixture

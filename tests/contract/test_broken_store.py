@@ -279,23 +279,13 @@ def test_a_missing_table_is_a_typed_error(file_place: Place) -> None:
 @pytest.mark.parametrize("loss", ["deleted", "another"])
 def test_without_its_key_a_store_is_only_read(durable_place: Place, loss: str) -> None:
     """Reads go on, writes are refused, verify says since when; the key back, all is well."""
-    place = durable_place
-    if place.name == "postgres":  # a key lost here would be lost for the whole module
-        place.key_file = place.key_file and place.key_file.with_name("elsewhere.key")
-        missing = Desk.__new__(Desk)
-        del missing
-        shared = Place(**{**place.__dict__, "key_file": place.key_file})
-        assert shared.key_file is not None
-        original = shared.key_file.with_name("chain.key")
-        desk = Desk(Place(**{**place.__dict__, "key_file": original}))
-        record = _prepared(desk)
-        desk.memory.close()
-        desk.place = place
+    place, desk = durable_place, Desk(durable_place)
+    record = _prepared(desk)
+    desk.memory.close()
+    original = place.key_file or place.folder / "memory.db.key"
+    if place.name == "postgres":  # other tests of the module go on using the real one
+        place.key_file = original.with_name("elsewhere.key")
     else:
-        desk = Desk(place)
-        record = _prepared(desk)
-        desk.memory.close()
-        original = place.folder / "memory.db.key"
         original.rename(place.folder / "kept")
     key = place.key_file or place.folder / "memory.db.key"
     if loss == "another":

@@ -40,7 +40,8 @@ SENTENCES = (
     "这次先不要跑测试。",
     "My colleague Jack is allergic to cats.",
 )
-QUESTIONS = ("package manager", "回答该多长", "production version", "schema", "allergic", "")
+QUESTIONS = ("which package manager", "回答该多长", "schema, allergic, production version")
+PLACES: tuple[dict[str, str] | None, ...] = ({"project": "web"}, None)
 
 _TENANTS = itertools.count(1)
 _user, _scope = st.sampled_from(USERS), st.sampled_from(SCOPES)
@@ -61,9 +62,7 @@ STEPS = st.one_of(
     st.tuples(st.just("confirm"), _user, _which),
     st.tuples(st.just("reject"), _user, _which),
     st.tuples(st.just("revise"), _user, _which, st.sampled_from(["short", "pnpm", "v3"])),
-    st.tuples(
-        st.sampled_from(["mute", "unmute", "expire", "delete", "erase"]), _user, _which
-    ),
+    st.tuples(st.sampled_from(["mute", "unmute", "expire", "delete", "erase"]), _user, _which),
     st.tuples(st.just("erase_event"), _user, _which),
     st.tuples(st.just("erase_all"), _user),
     st.tuples(st.just("pause"), _user, st.booleans()),
@@ -222,10 +221,12 @@ class World:
         """What reading gives: envelopes with scores, turns, context blocks."""
         out: dict[str, Any] = {}
         who = self.who(user)
-        for question, scope in itertools.product(QUESTIONS, SCOPES):
+        for question, scope in itertools.product(QUESTIONS, PLACES):
             place = f"{question!r} in {scope}"
             layers = ("records", "archive")
-            found = self.memory.recall(question, scope=scope, layers=layers, limit=50, principal=who)
+            found = self.memory.recall(
+                question, scope=scope, layers=layers, limit=50, principal=who
+            )
             out[f"recall {place}"] = found.to_dict()
             composed = self.memory.context(question, scope=scope, principal=who)
             out[f"context {place}"] = composed.memory
@@ -235,7 +236,7 @@ class World:
         """Recalled though it should not be: muted, not current, not one's own."""
         out = []
         now = self.clock.now()
-        for user, question, scope in itertools.product(USERS, QUESTIONS, SCOPES):
+        for user, question, scope in itertools.product(USERS, QUESTIONS, PLACES):
             who = self.who(user)
             found = self.memory.recall(question, scope=scope, limit=50, principal=who)
             for envelope in found:
@@ -285,9 +286,9 @@ def _play(world: World, steps: list[Step]) -> list[Any]:
 
 @pytest.mark.postgres
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-@given(st.lists(STEPS, min_size=1, max_size=14))
+@given(st.lists(STEPS, min_size=1, max_size=12))
 def test_both_stores_give_the_same_answers(stores: tuple[str, Path], steps: list[Step]) -> None:
     """Step by step and in everything one can ask afterwards, scores and bytes included."""
     url, key_file = stores
@@ -306,9 +307,9 @@ def test_both_stores_give_the_same_answers(stores: tuple[str, Path], steps: list
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-@given(st.lists(STEPS, min_size=2, max_size=16))
+@given(st.lists(STEPS, min_size=2, max_size=14))
 def test_what_holds_after_any_history(steps: list[Step]) -> None:
     """Only current, unmuted, permitted records and one value; rebuilt, the index says the same;
     another tenant's data moves nothing."""
