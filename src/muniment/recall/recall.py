@@ -22,6 +22,8 @@ from muniment.text import query_tokens
 
 MATCHES_PER_RESULT = 8  # lexical matches considered for each result asked for
 MATCHES_MIN = 64
+READ_BACK_PER_RESULT = 3  # records read at a time for each result asked for
+SHOWN_PER_RESULT = 2  # records that may be shown, for each result, before ranking picks
 
 _CURRENT = (Status.ACTIVE, Status.SCHEDULED)
 Fresh = Callable[[Unit], tuple[Mapping[str, Doc | None], tuple[str, ...]]]
@@ -51,14 +53,18 @@ def recall(
     best = max(MATCHES_MIN, MATCHES_PER_RESULT * request.limit)
     found, degraded = _search(query, terms, best, degraded)
     matches = {m.id: m for m in found if m.strong}
-    records = {r.id: r for r in _loaded(unit, keys, request, catalogue)}
-    records |= {r.id: r for r in unit.records.get(RecordId(i) for i in matches if i not in records)}
     applicable = frozenset(keys)
-    shown = [
-        r
-        for r in records.values()
-        if verified(r, principal, applicable) and admissible(r, request, principal, now)
-    ]
+
+    def may_show(record: Record) -> bool:
+        return verified(record, principal, applicable) and admissible(
+            record, request, principal, now
+        )
+
+    loaded = _loaded(unit, keys, request, catalogue)
+    have = {r.id for r in loaded}
+    asked = [RecordId(i) for i in matches if i not in have]
+    read, enough = _read_back(unit, asked, request.limit, may_show)
+    shown = [r for r in loaded if may_show(r)] + enough
     shown += _generals(unit, shown, principal, applicable, request, now)
     cited = unit.ledger.use_counts(r.id for r in shown)
     ranked = rank(shown, matches, request, catalogue, now, cited)
@@ -66,7 +72,20 @@ def recall(
     if request.archive:
         turns, degraded = _turns(unit, index, principal, request, terms, waiting, degraded)
         envelopes += turns
-    return Recalled(tuple(envelopes), degraded, considered=len(records))
+    return Recalled(tuple(envelopes), degraded, considered=len(loaded) + read)
+
+
+def _read_back(
+    unit: Unit, ids: Sequence[RecordId], limit: int, may_show: Callable[[Record], bool]
+) -> tuple[int, list[Record]]:
+    """The best matches from the truth, a few at a time until enough of them may be shown; how
+    many were read, and those."""
+    step, read, shown = limit * READ_BACK_PER_RESULT, 0, list[Record]()
+    while read < len(ids) and len(shown) < limit * SHOWN_PER_RESULT:
+        part = ids[read : read + step]
+        shown += [r for r in unit.records.find(Filter(ids=part)) if may_show(r)]
+        read += len(part)
+    return read, shown
 
 
 def _loaded(
