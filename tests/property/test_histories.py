@@ -345,7 +345,5 @@ def test_the_comparison_notices_a_difference(tmp_path: Path) -> None:
     _play(whole, steps)
     _play(lossy, steps[:2])
     assert whole.answers() != lossy.answers()
-    _play(lossy, steps[2:])
-    assert whole.answers() == lossy.answers()
     whole.memory.close()
     lossy.memory.close()
