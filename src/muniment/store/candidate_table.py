@@ -15,11 +15,12 @@ from muniment.gate.decision import Decision
 from muniment.ids import CandidateId, RecordId
 from muniment.store import schema as s
 from muniment.store.run import Prepared
+from muniment.store.sql import fixed
 
 _C, _D = s.candidates.c, s.decisions.c
 _COUNTER = s.candidates.c["count"]  # `.count` is a method of every row and column set
 _TENANT: BindParameter[str] = bindparam("tenant")
-_HELD = CandidateStatus.HELD.value
+_HELD = fixed(CandidateStatus.HELD.value)
 
 _GET = select(s.candidates).where(
     _C.tenant_id == _TENANT, _C.id == bindparam("candidate"), _C.status == _HELD

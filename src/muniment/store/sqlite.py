@@ -141,7 +141,7 @@ class SqliteBackend:
 
 def _on_begin(conn: Connection) -> None:
     mode = conn.get_execution_options().get("muniment_begin", "DEFERRED")
-    conn.exec_driver_sql(f"BEGIN {mode}")
+    conn.connection.driver_connection.execute(f"BEGIN {mode}")  # type: ignore[union-attr]
 
 
 def _writable(path: Path) -> bool:
