@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from sqlalchemy import event
 from muniment.store import run
 from tests.contract.kit import WEB, Desk, Place
 
-STATEMENTS = 40
+_INDEXED = re.compile(r"\b(?:postings|docs|parts)\b")
 
 
 @pytest.fixture
@@ -47,7 +48,10 @@ def plans(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
 def _plan(desk: Desk, statement: str, params: Any) -> str:
     backend = desk.memory._parts.store.backend
     word = "EXPLAIN QUERY PLAN" if backend.dialect == "sqlite" else "EXPLAIN"
-    with backend.reading(desk.place.tenant) as conn:
+    embedded = backend.dialect == "sqlite" and _INDEXED.search(statement)
+    index: Any = desk.memory._parts.index
+    reading = index._reading if embedded else backend.reading
+    with reading(desk.place.tenant) as conn:
         if backend.dialect != "sqlite":
             conn.exec_driver_sql("SET LOCAL enable_seqscan = off")  # small tables tempt it
         rows = conn.exec_driver_sql(f"{word} {statement}", params).all()

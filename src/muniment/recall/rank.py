@@ -65,7 +65,7 @@ def loads(record: Record, request: Request, catalogue: Catalogue) -> bool:
 
 def relevant(record: Record, match: Match | None, request: Request, catalogue: Catalogue) -> bool:
     """Whether its words answer the request well enough to compete."""
-    if match is None or not match.strong:
+    if match is None:
         return False
     if record.kind is not Kind.PREFERENCE or not request.facets:
         return True

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     BindParameter,
+    ColumnElement,
     Connection,
     Row,
     bindparam,
@@ -61,6 +64,29 @@ _TWINS = Prepared(
     _JOINED.where(*_AT, _R.words_key == bindparam("words"), _R.status == fixed(Status.ACTIVE.value))
 )
 _HOLDERS = Prepared(_JOINED.where(*_AT, _R.predicate == bindparam("of_predicate")))
+_CONDITIONS: Mapping[str, ColumnElement[bool]] = {
+    "subject": _R.subject == bindparam("subject"),
+    "predicate": _R.predicate == bindparam("predicate"),
+    "condition_key": _R.condition_key == bindparam("condition_key"),
+    "muted": _R.muted == bindparam("muted"),
+    "scope_keys": among(_R.scope_key, "scope_keys"),
+    "statuses": among(_R.status, "statuses"),
+    "kinds": among(_R.kind, "kinds"),
+    "predicates": among(_R.predicate, "predicates"),
+    "ids": among(_R.id, "ids"),
+    "after": _R.id > bindparam("after"),
+    "expiring_before": _R.expires_at <= bindparam("expiring_before"),
+}
+
+
+@cache
+def _finding(names: tuple[str, ...]) -> Prepared:
+    """The statement for a filter that names these."""
+    conditions = [_CONDITIONS[name] for name in names if name != "limit"]
+    query = _JOINED.where(_R.tenant_id == _TENANT, *conditions)
+    return Prepared(query.order_by(_R.id).limit(bindparam("limit")) if "limit" in names else query)
+
+
 _EVIDENCE = Prepared(
     select(s.lineage.c.child_id, s.lineage.c.parent_id).where(
         s.lineage.c.tenant_id == _TENANT,
@@ -142,36 +168,20 @@ class SqlRecordTable:
         return sorted((_record_of(row, ()) for row in rows), key=lambda r: r.id)
 
     def find(self, where: Filter) -> list[Record]:
-        query = _JOINED.where(_R.tenant_id == self._tenant)
-        for column, value in (
-            (_R.subject, where.subject),
-            (_R.predicate, where.predicate),
-            (_R.condition_key, where.condition_key),
-            (_R.muted, where.muted),
-        ):
-            if value is not None:
-                query = query.where(column == value)
-        for column, values in (
-            (_R.scope_key, where.scope_keys),
-            (_R.status, where.statuses),
-            (_R.kind, where.kinds),
-            (_R.predicate, where.predicates),
-            (_R.id, where.ids),
-        ):
-            if values is not None:
-                query = query.where(column.in_([str(v) for v in values]))
-        if where.after is not None:
-            query = query.where(_R.id > where.after)
-        if where.expiring_before is not None:
-            query = query.where(_R.expires_at <= where.expiring_before)
-        if where.limit is not None and where.tag is None:
-            query = query.order_by(_R.id).limit(where.limit)
+        given = {
+            f.name: v
+            for f in fields(where)
+            if f.name != "tag" and (v := getattr(where, f.name)) is not None
+        }
+        if where.tag is not None:
+            given.pop("limit", None)  # tags are compared here
+        rows = _finding(tuple(given)).all(self._conn, {"tenant": self._tenant} | given)
         # Sorted here: asked to sort, SQLite walks the whole tenant by id instead.
-        rows = [_record_of(row, ()) for row in self._conn.execute(query)]
-        rows.sort(key=lambda r: r.id)
-        if where.tag is not None:  # exact membership, so that `_` and `%` mean themselves
-            rows = [r for r in rows if where.tag in r.tags][: where.limit]
-        return rows
+        found = sorted((_record_of(row, ()) for row in rows), key=lambda r: r.id)
+        if where.tag is None:
+            return found
+        # exact membership, so that `_` and `%` mean themselves
+        return [r for r in found if where.tag in r.tags][: where.limit]
 
     def revise(self, record: Record, keys: Keys) -> None:
         changed = _REVISE.run(

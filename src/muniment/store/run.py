@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Float, Select
+from sqlalchemy import Connection, Float, Select, TextualSelect
 from sqlalchemy.engine import Dialect
 
 Params = Mapping[str, Any]
+INDEX_SCHEMA = "muniment_index"
+#: SQLite has no schemas: what is one on PostgreSQL is a file of its own there.
+EMBEDDED = {INDEX_SCHEMA: None}
 
 
 class Prepared:
@@ -50,6 +53,13 @@ class Prepared:
             cursor.executemany(compiled.sql, [compiled.bind(r) for r in rows])
         return int(cursor.rowcount)
 
+    def rows(self, conn: Connection, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Insert many rows of plain values, given in the order of ``columns``."""
+        compiled = self._for(conn)
+        ready = compiled.takes(columns)
+        plain = rows if ready else [compiled.bind(dict(zip(columns, r, strict=True))) for r in rows]
+        _cursor(conn).executemany(compiled.sql, plain)
+
     def _for(self, conn: Connection) -> _Compiled:
         compiled = self._compiled.get(conn.dialect.name)
         if compiled is None:
@@ -67,7 +77,12 @@ class _Compiled:
 
     def __init__(self, statement: Any, dialect: Dialect) -> None:
         self._statement, self._dialect = statement, dialect
-        compiled = statement.compile(dialect=dialect)
+        embedded = dialect.name == "sqlite"
+        compiled = statement.compile(
+            dialect=dialect,
+            schema_translate_map=EMBEDDED if embedded else None,
+            render_schema_translate=embedded,
+        )
         self.sql = str(compiled)
         self._positional: list[str] | None = compiled.positiontup
         self._fixed = {k: v for k, v in compiled.params.items() if v is not None}
@@ -84,6 +99,10 @@ class _Compiled:
         )
         return found
 
+    def takes(self, columns: Sequence[str]) -> bool:
+        """Whether rows of these columns, in this order, are the driver's own parameters."""
+        return self._positional is not None and self._names == list(columns)
+
     def bind(self, params: Params) -> Any:
         """The driver's parameters: every named one must be given or be part of the statement."""
         fixed, binders = self._fixed, self._binders
@@ -98,7 +117,7 @@ class _Compiled:
 
     @cached_property
     def _columns(self) -> tuple[Any, list[tuple[int, Callable[[Any], Any]]]]:
-        if not isinstance(self._statement, Select):
+        if not isinstance(self._statement, Select | TextualSelect):
             return None, []
         columns = list(self._statement.selected_columns)
         shape = namedtuple("Row", [c.name for c in columns], rename=True)  # type: ignore[misc]

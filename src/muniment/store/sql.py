@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ from sqlalchemy import (
     Boolean,
     ColumnElement,
     Dialect,
+    Integer,
     String,
     Table,
     Text,
@@ -39,14 +41,14 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
         yield part
 
 
-class _List(TypeDecorator[Sequence[str]]):
-    """Several texts in one parameter: an array, or JSON where there are none."""
+class ListOf(TypeDecorator[Sequence[Any]]):
+    """Several values in one parameter: an array, or JSON where there are none."""
 
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: Sequence[str] | None, dialect: Dialect) -> Any:
-        listed = list(value or ())
+    def process_bind_param(self, value: Sequence[Any] | None, dialect: Dialect) -> Any:
+        listed = [v.value if isinstance(v, Enum) else v for v in value or ()]
         return listed if dialect.name == "postgresql" else json.dumps(listed)
 
 
@@ -63,15 +65,16 @@ def _sqlite_among(element: Any, compiler: Any, **kw: Any) -> str:
 @compiles(_Among, "postgresql")
 def _postgresql_among(element: Any, compiler: Any, **kw: Any) -> str:
     column, values = (compiler.process(clause, **kw) for clause in element.clauses)
-    return f"{column} = ANY({values}::text[])"
+    kind = "bigint" if isinstance(next(iter(element.clauses)).type, Integer) else "text"
+    return f"{column} = ANY({values}::{kind}[])"
 
 
 def among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    """``column`` is one of the texts given as the parameter ``name``.
+    """``column`` is one of the values given as the parameter ``name``.
 
     One text of SQL whatever their number, so that it is compiled, prepared and planned once.
     """
-    return type_coerce(_Among(column, bindparam(name, type_=_List())), _BOOLEAN)
+    return type_coerce(_Among(column, bindparam(name, type_=ListOf())), _BOOLEAN)
 
 
 def fixed(value: str) -> ColumnElement[str]:
