@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from muniment.extract.lexicon import data
-from muniment.extract.words import Hints, Lazy, hints_of
+from muniment.extract.words import Hints, Lazy, needed_by
 from muniment.records.facts import Catalogue, Predicate
 
 _LEFT = r"(?<![A-Za-z0-9_])"
@@ -30,14 +31,15 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One expression of a row; ``bit`` is its own among those a text leaves possible.
+    """One expression of a row; ``means`` is its value where the words only amount to it.
 
-    ``means`` is the value where the words only amount to it.
+    ``needs`` are the bits a text must show to match, ``first`` the most telling of them.
     """
 
     expression: Lazy
     role: Role
-    bit: int = 0
+    needs: int = 0
+    first: int = 0
     means: str | None = None
 
 
@@ -63,10 +65,10 @@ class Row:
 
 
 class Table(NamedTuple):
-    """All rows, each with the bits of its patterns, and what finds those bits in a text."""
+    """All rows, each with bits of which a text must show one, and what finds them."""
 
     rows: tuple[Row, ...]
-    bits: tuple[tuple[int, Row], ...]
+    looked_for: tuple[tuple[int, Row], ...]
     hints: Hints
 
 
@@ -81,8 +83,13 @@ def table_of(catalogue: Catalogue) -> Table:
     ]
     named = {row.predicate.name for row in rows}
     rows += [_from_template(p, hints) for p in catalogue if p.name not in named]
-    bits = tuple((sum({p.bit for p in row.patterns}), row) for row in rows)
-    return Table(tuple(rows), bits, hints)
+    return Table(tuple(rows), tuple((_first(row), row) for row in rows), hints)
+
+
+def _first(row: Row) -> int:
+    """The most telling bit of each pattern; all bits where one pattern has none."""
+    first = [pattern.first for pattern in row.patterns]
+    return reduce(or_, first, 0) if all(first) else -1
 
 
 def _row(
@@ -97,10 +104,10 @@ def _row(
     return Row(
         predicate,
         (
+            *_meanings(row.get("meanings", {}), hints),
             *_patterns(spec["frames"]["drop"] if frames else (), known, Role.DROPPED, hints),
             *_patterns(labels, known, Role.LABELLED, hints),
             *_patterns([*row.get("phrases", ()), *frames], known, Role.SAID, hints),
-            *_meanings(row.get("meanings", {}), hints),
         ),
         needed=re.compile(needed) if needed else None,
         unless=re.compile(unless, re.IGNORECASE) if unless else None,
@@ -122,7 +129,8 @@ def _labels(row: Mapping[str, Any], value: str, usual: str) -> list[str]:
 def _patterns(patterns: Iterable[str], known: str, role: Role, hints: Hints) -> Iterator[Pattern]:
     for pattern in patterns:
         filled = _filled(pattern, known)
-        yield Pattern(Lazy(filled), role, hints.add(hints_of(filled)))
+        sets = needed_by(filled)
+        yield Pattern(Lazy(filled), role, hints.add(sets), hints.add(sets[:1]))
 
 
 def _meanings(by_value: Mapping[str, Iterable[str]], hints: Hints) -> Iterator[Pattern]:

@@ -21,7 +21,6 @@ from muniment.extract.general import (
     waives,
 )
 from muniment.extract.lexicon import says
-from muniment.extract.people import person_in
 from muniment.extract.revoke import revocation
 from muniment.extract.sentences import Piece, clauses, segments, without_lead
 from muniment.extract.triggers import Match, corrections, matches
@@ -170,7 +169,7 @@ def _in_context(match: Match, clause: Piece, segment: Piece, sentence: _Sentence
         return says("self", folded)
     if match.context == "person":
         speaker = match.start == 0 and sentence.reading.by_user
-        return speaker or says("self", folded) or person_in(without_lead(clause).text) is not None
+        return speaker or says("self", folded) or without_lead(clause).person is not None
     return False
 
 

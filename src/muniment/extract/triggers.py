@@ -94,9 +94,11 @@ def _possible(folded: str, catalogue: Catalogue) -> Iterator[tuple[Row, list[Pat
     """The rows, and of each the patterns, that the literals in the clause leave possible."""
     table = table_of(catalogue)
     there = table.hints.scan(folded.lower())
-    for bits, row in table.bits:
-        if bits & there:
-            yield row, [p for p in row.patterns if p.bit & there]
+    for first, row in table.looked_for:
+        if first == -1 or first & there:
+            patterns = [p for p in row.patterns if p.needs & there == p.needs]
+            if patterns:
+                yield row, patterns
 
 
 def _of_row(
