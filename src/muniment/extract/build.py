@@ -109,17 +109,31 @@ def _dated(said: Piece, intent: Intent, reading: Reading) -> dict[str, Any]:
     return {"valid_from": found.start} if starts and found.start is not None else {}
 
 
-def with_words(candidate: Candidate, words: Piece) -> Candidate:
-    """The same candidate with more of the words around it."""
+def with_words(candidate: Candidate, words: Piece, reservation: Piece) -> Candidate:
+    """The same candidate with the reservation that follows it: ", unless I ask for detail"."""
     said = _said(words)
-    return replace(candidate, content=said.text, span=(said.start, said.end))
+    made = replace(candidate, content=said.text, span=(said.start, said.end))
+    when = condition_in(reservation.folded).when
+    if candidate.kind not in ACTING or not when:
+        return made
+    condition = replace(candidate.condition, when=(*candidate.condition.when, *when))
+    return replace(made, condition=condition)
 
 
-def condition_of(folded: str, kind: Kind, reading: Reading, match: Match | None) -> Condition:
-    """The condition of a way of acting; facts have none."""
+def condition_of(
+    words: Piece, kind: Kind, reading: Reading, match: Match | None, clause: Piece | None = None
+) -> Condition:
+    """The condition of a way of acting; facts have none.
+
+    ``clause`` is the one of these words that the match was found in.
+    """
     if kind not in ACTING or (match is not None and not match.predicate.conditions):
         return Condition()
-    found = condition_in(folded, subjects=kind is Kind.PREFERENCE)
+    stated = None
+    if match is not None and clause is not None:
+        at = clause.start - words.start
+        stated = (at + match.start, at + match.end)
+    found = condition_in(words.folded, subjects=kind is Kind.PREFERENCE, stated=stated)
     # The task of the thread narrows the scope instead, where the attribute may be that narrow.
     own = reading.event.scope.task
     if own in found.tasks and (match is None or "task" in match.predicate.scope):

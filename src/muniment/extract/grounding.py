@@ -6,10 +6,11 @@ and the value itself occurs, normalised, in an evidence event, and negation agre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from muniment.extract.lexicon import concepts, fold
+from muniment.extract.lexicon import concept, concepts, fold
 from muniment.extract.sentences import sentence_texts
 from muniment.gate.candidate import Candidate
 from muniment.records.facts import Catalogue, Predicate, builtin
@@ -20,6 +21,9 @@ from muniment.text import identifiers, negated, normalise, tokens
 SHARED_TOKENS_MIN = 0.7
 
 _EVIDENCE_CHARS_MAX = 200_000
+_LETTER = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z](?![A-Za-z0-9_'])")
+# Who tells it is no word of what is told.
+_ACTS = {"nothing": ""}
 _WORD_ENDS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 
@@ -38,6 +42,8 @@ def grounded(
     known = [normalise(text) for text in texts]
     content = candidate.content
     needed = [normalise(term) for term in identifiers(content)]
+    if not _labels(content) <= frozenset().union(*map(_labels_shown, texts)):
+        return False
     predicate = (catalogue or builtin()).get(candidate.predicate)
     spellings = _spellings(candidate.value, predicate)
     if not all(_occurs(term, known) or term in spellings for term in needed):
@@ -52,7 +58,7 @@ def grounded(
 
 def _sharing(content: str, texts: Sequence[str]) -> Sequence[str]:
     """The texts that have enough of the content's words; all of them if only together."""
-    wanted = set(tokens(content))
+    wanted = _told(content)
     found = [t for t in texts if _share(wanted, t) >= SHARED_TOKENS_MIN]
     if found or len(texts) == 1:
         return found
@@ -116,7 +122,27 @@ def _stands(term: str, text: str, *, left: bool, right: bool) -> bool:
 
 def _share(wanted: AbstractSet[str], text: str) -> float:
     """Which part of the wanted words occurs."""
-    return len(wanted & set(tokens(text))) / len(wanted) if wanted else 0.0
+    return len(wanted & _told(text)) / len(wanted) if wanted else 0.0
+
+
+def _told(text: str) -> frozenset[str]:
+    """The words of a text, whoever tells it: "the user chose" are those of "I choose"."""
+    retold: str = fold(text)
+    for act, words in concepts("retold").items():
+        retold = words.sub(f" {_ACTS.get(act, act)} ", retold)
+    return frozenset(tokens(retold))
+
+
+def _labels(text: str) -> frozenset[str]:
+    """Which of several a text names: the "C" of "plan C", the "third" of "the third one"."""
+    found = (next(filter(None, hit.groups())) for hit in concept("label").finditer(fold(text)))
+    return frozenset(label.casefold() for label in found)
+
+
+def _labels_shown(text: str) -> frozenset[str]:
+    """The labels of a text, and letters that stand alone: "C, please"."""
+    alone = (hit.group().casefold() for hit in _LETTER.finditer(fold(text)))
+    return _labels(text).union(alone)
 
 
 def _same_polarity(content: str, text: str, spellings: frozenset[str]) -> bool:
@@ -127,7 +153,7 @@ def _same_polarity(content: str, text: str, spellings: frozenset[str]) -> bool:
     way = negated(content)
     if len(near) == 1:
         return negated(near[0]) == way
-    wanted = set(tokens(content))
+    wanted = _told(content)
     shares = [_share(wanted, s) for s in near]
     best = max(shares, default=0.0)
     return any(
@@ -137,5 +163,5 @@ def _same_polarity(content: str, text: str, spellings: frozenset[str]) -> bool:
 
 def nearest(content: str, text: str) -> str:
     pieces = sentence_texts(text[:_EVIDENCE_CHARS_MAX])
-    wanted = set(tokens(content)) if len(pieces) > 1 else set()
+    wanted = _told(content) if len(pieces) > 1 else frozenset()
     return max(pieces, key=lambda piece: _share(wanted, piece), default=text[:1_000])

@@ -56,7 +56,9 @@ def _person_at_start(folded: str) -> str | None:
 
 
 def _no_name(name: str) -> bool:
-    return name in _not_names() or name.casefold() in _products()
+    if name in _not_names() or name.casefold() in _products():
+        return True
+    return name.islower() and name.capitalize() in _not_names()
 
 
 @cache
@@ -119,6 +121,7 @@ def _named_zh(spec: Mapping[str, Any], name: str) -> Iterator[str]:
     """Name first: "赵雅婷是我的同事", "小林不吃香菜"."""
     yield spec["introduced"]["zh"].replace("{rel}", _all_of(spec, "zh"))
     yield rf"^(?P<name>{name})(?=\s*{_any(spec['personal']['zh'])})"
+    yield from (turn.replace("{name}", name) for turn in spec["named_later"]["zh"])
 
 
 def _named_en(spec: Mapping[str, Any]) -> Iterator[str]:
@@ -127,6 +130,8 @@ def _named_en(spec: Mapping[str, Any]) -> Iterator[str]:
     said = _any(p if p.startswith("(?:'s") else f" {p}" for p in spec["personal"]["en"])
     yield spec["introduced"]["en"].replace("{rel}", _all_of(spec, "en"))
     yield rf"^(?P<name>[A-Z][a-z]+?(?:[-'](?!s\b)\w+)?){surname}{said}\b"
+    yield from (turn.replace("{name}", "[A-Z][a-z]+") for turn in spec["named_later"]["en"])
+    yield spec["uncapital"]
 
 
 def _all_of(spec: Mapping[str, Any], language: str) -> str:

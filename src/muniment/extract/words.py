@@ -88,6 +88,15 @@ class Folded(str):
         made.found = LEXICON.scan(text.lower())
         return made
 
+    def without(self, spans: Iterable[tuple[int, int]]) -> Folded:
+        """The same with stretches of it blanked out."""
+        text = str(self)
+        for start, end in spans:
+            text = text[:start] + " " * (end - start) + text[end:]
+        made = Folded(text)
+        made.known, made.found = self.known, self.found
+        return made
+
     def part(self, start: int, end: int) -> Folded:
         """A stretch of it."""
         made = Folded(self[start:end])
@@ -150,6 +159,10 @@ class Words(Lazy):
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """As `re.Pattern.finditer`."""
         return iter(()) if self.excluded(text) else self.pattern.finditer(text)
+
+    def sub(self, by: str, text: str) -> str:
+        """As `re.Pattern.sub`."""
+        return text if self.excluded(text) else self.pattern.sub(by, text)
 
     def match(self, text: str) -> re.Match[str] | None:
         """As `re.Pattern.match`."""
