@@ -84,6 +84,7 @@ def test_a_task_that_is_done_is_still_one(text: str) -> None:
         ("If possible, always keep your answers short", {}),
         ("以后回答的时候要简短", {}),
         ("可以的话，以后回答要简短", {}),
+        ("今后请用简短的话回答我", {}),
         ("Ask me before you delete files", {}),
         ("删除文件之前先问我", {}),
     ],
