@@ -11,13 +11,24 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from muniment.extract.lexicon import data
-from muniment.extract.words import Hints, Lazy, needed_by
+from muniment.extract.words import Hints, Lazy, literals_of, most_telling
 from muniment.records.facts import Catalogue, Predicate
 
 _LEFT = r"(?<![A-Za-z0-9_])"
 _RIGHT = r"(?![A-Za-z0-9_])"
 # How a list of known values goes on: "TypeScript and React", "Vue、Vite".
 _NEXT = r"\s*(?:、|,|，|\+|和|与|以及|及|\band\b|&)\s*(?:and\s+)?{known}"
+
+
+# Stands for a known value where only the words around it are asked for.
+_MARK = "\ue000"
+
+
+class _Known(NamedTuple):
+    """The known values of a predicate: any of them, and what each contains."""
+
+    pattern: str = ""
+    literals: frozenset[str] = frozenset()
 
 
 class Role(Enum):
@@ -96,9 +107,9 @@ def _row(
     row: Mapping[str, Any], predicate: Predicate, spec: Mapping[str, Any], hints: Hints
 ) -> Row:
     known = _known(predicate)
-    frames = spec["frames"].get(row.get("frame"), []) if known else []
+    frames = spec["frames"].get(row.get("frame"), []) if known.pattern else []
     free = spec["values"].get(row.get("value"), "")
-    value = known if row.get("value") == "known" else f"(?P<v>{free})"
+    value = "{known}" if row.get("value") == "known" else f"(?P<v>{free})"
     labels = _labels(row, value, spec["is"]) if row.get("labels") else []
     needed, unless = row.get("require"), row.get("unless")
     return Row(
@@ -126,37 +137,59 @@ def _labels(row: Mapping[str, Any], value: str, usual: str) -> list[str]:
     return [rf"(?<![A-Za-z0-9_-])(?:{label})\"?{place}\s*{row.get('is', usual)}\s*[\"'`“]?{value}"]
 
 
-def _patterns(patterns: Iterable[str], known: str, role: Role, hints: Hints) -> Iterator[Pattern]:
+def _patterns(
+    patterns: Iterable[str], known: _Known, role: Role, hints: Hints
+) -> Iterator[Pattern]:
     for pattern in patterns:
-        filled = _filled(pattern, known)
-        sets = needed_by(filled)
-        yield Pattern(Lazy(filled), role, hints.add(sets), hints.add(sets[:1]))
+        sets = most_telling(_needed(pattern, known))
+        yield Pattern(Lazy(_filled(pattern, known)), role, hints.add(sets), hints.add(sets[:1]))
 
 
 def _meanings(by_value: Mapping[str, Iterable[str]], hints: Hints) -> Iterator[Pattern]:
     for value, patterns in by_value.items():
-        for found in _patterns(patterns, "", Role.SAID, hints):
+        for found in _patterns(patterns, _Known(), Role.SAID, hints):
             yield replace(found, means=value)
 
 
-def _corrections(turns: Iterable[str], known: str) -> tuple[Lazy, ...]:
+def _needed(pattern: str, known: _Known) -> set[frozenset[str]]:
+    """The literals a pattern needs, its known values' among them."""
+    if not known.pattern:
+        return set(_literals_around("", pattern))
+    return {
+        (hints - {_MARK}) | known.literals if _MARK in hints else hints
+        for hints in _literals_around(f"({_MARK})", pattern)
+    }
+
+
+@lru_cache(maxsize=1024)
+def _literals_around(mark: str, pattern: str) -> frozenset[frozenset[str]]:
+    """Those of a pattern with a mark for the known value; frames are asked once for all rows."""
+    return literals_of(_edged(pattern.replace("{known}", mark)))
+
+
+def _corrections(turns: Iterable[str], known: _Known) -> tuple[Lazy, ...]:
     """How a slip in a known value is put right, the surest turn first."""
-    if not known:
+    if not known.pattern:
         return ()
-    other = known.replace("(?P<v>", "(?:", 1)
+    other = known.pattern.replace("(?P<v>", "(?:", 1)
     return tuple(Lazy(_filled(turn.replace("{other}", other), known)) for turn in turns)
 
 
-def _filled(pattern: str, known: str) -> str:
-    return pattern.replace("{known}", known).replace("{EN}", _LEFT).replace("{EDGE}", _RIGHT)
+def _filled(pattern: str, known: _Known) -> str:
+    return _edged(pattern.replace("{known}", known.pattern))
 
 
-def _known(predicate: Predicate) -> str:
+def _edged(pattern: str) -> str:
+    return pattern.replace("{EN}", _LEFT).replace("{EDGE}", _RIGHT)
+
+
+def _known(predicate: Predicate) -> _Known:
     """Every spelling of every known value, longest first, as a group ``v``."""
     if not predicate.values:
-        return ""
+        return _Known()
     spellings = sorted(predicate.values, key=lambda s: (-len(s), s))
-    return f"(?P<v>{'|'.join(_guarded(s) for s in spellings)})"
+    pattern = f"(?P<v>{'|'.join(_guarded(s) for s in spellings)})"
+    return _Known(pattern, frozenset(max(s.lower().split(), key=len) for s in spellings))
 
 
 def _guarded(spelling: str) -> str:
@@ -169,7 +202,7 @@ def _guarded(spelling: str) -> str:
 def _from_template(predicate: Predicate, hints: Hints) -> Row:
     """A predicate without patterns of its own is recognised by the sentence it renders."""
     known = _known(predicate)
-    value = known or r"(?P<v>[^,，。;；\n]{1,60})"
+    value = "{known}" if known.pattern else r"(?P<v>[^,，。;；\n]{1,60})"
     phrases = []
     for template in predicate.templates.values():
         before, _, after = template.partition("{value}")

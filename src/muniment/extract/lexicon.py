@@ -30,6 +30,8 @@ _TABLE: Mapping[int, int | str] = {
     **dict(zip(map(ord, _SIMPLIFIED[::2]), _SIMPLIFIED[1::2], strict=True)),
     **{0x3000: " ", 0x201C: '"', 0x201D: '"', 0x2018: "'", 0x2019: "'"},
 }
+#: Safe, and ten times as fast where libyaml is there.
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _OWN_EDGE = ("^", "(?:^|", "[,;")
 _LEFT = r"(?<![A-Za-z0-9_])"
 # Holds after a word's last letter, and after anything that was not a letter to begin with.
@@ -49,7 +51,7 @@ def fold(text: str) -> Folded:
 def data(name: str) -> Any:
     """The parsed content of a YAML file of this package."""
     text = resources.files("muniment.extract").joinpath(name).read_text("utf-8")
-    return yaml.safe_load(text)
+    return yaml.load(text, LOADER)
 
 
 def bounded(phrases: Iterable[str], *, left: bool = True) -> str:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from muniment.extract.lexicon import data, narrowed
+from muniment.extract.words import Lazy
 from muniment.records.facts import builtin
 
 UNNAMED = "person:unnamed"
@@ -24,7 +25,7 @@ _PLACE_FIRST = re.compile(
 class _Turn(NamedTuple):
     """One way to say whom it is about; ``latin`` ones are English, the others hold Han."""
 
-    pattern: re.Pattern[str]
+    expression: Lazy
     related: bool
     latin: bool
 
@@ -45,7 +46,7 @@ def person_in(text: str) -> str | None:
 def _person_at_start(folded: str) -> str | None:
     han, latin = _HAN.search(folded) is not None, folded[:1].isascii()
     for turn in _turns():
-        if not (latin if turn.latin else han) or not (hit := turn.pattern.search(folded)):
+        if not (latin if turn.latin else han) or not (hit := turn.expression.pattern.search(folded)):
             continue
         name = hit.group("name")
         if turn.related:
@@ -83,7 +84,7 @@ def _turns() -> tuple[_Turn, ...]:
         (_named_zh(spec, names), False, False),
         (_named_en(spec), False, True),
     )
-    return tuple(_Turn(re.compile(p), *kind) for patterns, *kind in ways for p in patterns)
+    return tuple(_Turn(Lazy(p, 0), *kind) for patterns, *kind in ways for p in patterns)
 
 
 def _name_zh(spec: Mapping[str, Any]) -> str:

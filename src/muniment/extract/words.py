@@ -105,19 +105,19 @@ class Folded(str):
 
 
 class Lazy:
-    """An expression, case ignored, compiled when it is first needed."""
+    """An expression, case ignored by default, compiled when it is first needed."""
 
-    __slots__ = ("_compiled", "_source")
+    __slots__ = ("_compiled", "_flags", "_source")
 
-    def __init__(self, pattern: str) -> None:
-        self._source = pattern
+    def __init__(self, pattern: str, flags: int = re.IGNORECASE) -> None:
+        self._source, self._flags = pattern, flags
         self._compiled: re.Pattern[str] | None = None
 
     @property
     def pattern(self) -> re.Pattern[str]:
         """The compiled expression; most are never needed by a short process."""
         if self._compiled is None:
-            self._compiled = re.compile(self._source, re.IGNORECASE)
+            self._compiled = re.compile(self._source, self._flags)
         return self._compiled
 
 
@@ -171,16 +171,29 @@ class Words(Lazy):
 
 def needed_by(pattern: str) -> tuple[frozenset[str], ...]:
     """Sets of lower-case literals, of each of which every match contains one; the most telling."""
-    if _parser is None:
-        return ()
-    found = _options(_parser.parse(pattern, re.IGNORECASE))
-    telling = sorted(set(map(frozenset, found)), key=_telling, reverse=True)
+    return most_telling(literals_of(pattern))
+
+
+def most_telling(sets: Iterable[frozenset[str]]) -> tuple[frozenset[str], ...]:
+    """Those few sets that leave the fewest texts possible."""
+    telling = sorted(sets, key=_telling, reverse=True)
     return tuple(hints for hints in telling if len(hints) <= _HINTS_MAX)[:_SETS_MAX]
+
+
+def literals_of(pattern: str) -> frozenset[frozenset[str]]:
+    """All sets of lower-case literals, of each of which every match of the pattern contains one."""
+    if _parser is None:
+        return frozenset()
+    return frozenset(map(frozenset, _options(_parser.parse(pattern, re.IGNORECASE))))
 
 
 def _telling(hints: Set[str]) -> tuple[int, int]:
     """The shortest literal decides; a Han character tells more than a letter."""
-    return min(sum(1 if c.isascii() else 2 for c in hint) for hint in hints), -len(hints)
+    return min(map(_weight, hints)), -len(hints)
+
+
+def _weight(hint: str) -> int:
+    return len(hint) if hint.isascii() else sum(1 if c.isascii() else 2 for c in hint)
 
 
 def _options(items: Any) -> list[set[str]]:
