@@ -11,7 +11,7 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from muniment.extract.lexicon import data
-from muniment.extract.words import Hints, Lazy, literals_of, most_telling
+from muniment.extract.words import LEXICON, Lazy, literals_of, most_telling
 from muniment.records.facts import Catalogue, Predicate
 
 _LEFT = r"(?<![A-Za-z0-9_])"
@@ -76,25 +76,25 @@ class Row:
 
 
 class Table(NamedTuple):
-    """All rows, each with bits of which a text must show one, and what finds them."""
+    """All rows, each with bits of which a text must show one; ``upto`` bits were known then."""
 
     rows: tuple[Row, ...]
     looked_for: tuple[tuple[int, Row], ...]
-    hints: Hints
+    upto: int
 
 
 @lru_cache(maxsize=8)
 def table_of(catalogue: Catalogue) -> Table:
     """The rows for a catalogue, in the order of the data; predicates without one come last."""
-    spec, hints = data("patterns.yaml"), Hints()
+    spec = data("patterns.yaml")
     rows = [
-        _row(row, predicate, spec, hints)
+        _row(row, predicate, spec)
         for row in spec["predicates"]
         if (predicate := catalogue.get(row["predicate"])) is not None
     ]
     named = {row.predicate.name for row in rows}
-    rows += [_from_template(p, hints) for p in catalogue if p.name not in named]
-    return Table(tuple(rows), tuple((_first(row), row) for row in rows), hints)
+    rows += [_from_template(p) for p in catalogue if p.name not in named]
+    return Table(tuple(rows), tuple((_first(row), row) for row in rows), LEXICON.size)
 
 
 def _first(row: Row) -> int:
@@ -103,9 +103,7 @@ def _first(row: Row) -> int:
     return reduce(or_, first, 0) if all(first) else -1
 
 
-def _row(
-    row: Mapping[str, Any], predicate: Predicate, spec: Mapping[str, Any], hints: Hints
-) -> Row:
+def _row(row: Mapping[str, Any], predicate: Predicate, spec: Mapping[str, Any]) -> Row:
     known = _known(predicate)
     frames = spec["frames"].get(row.get("frame"), []) if known.pattern else []
     free = spec["values"].get(row.get("value"), "")
@@ -115,10 +113,10 @@ def _row(
     return Row(
         predicate,
         (
-            *_meanings(row.get("meanings", {}), hints),
-            *_patterns(spec["frames"]["drop"] if frames else (), known, Role.DROPPED, hints),
-            *_patterns(labels, known, Role.LABELLED, hints),
-            *_patterns([*row.get("phrases", ()), *frames], known, Role.SAID, hints),
+            *_meanings(row.get("meanings", {})),
+            *_patterns(spec["frames"]["drop"] if frames else (), known, Role.DROPPED),
+            *_patterns(labels, known, Role.LABELLED),
+            *_patterns([*row.get("phrases", ()), *frames], known, Role.SAID),
         ),
         needed=re.compile(needed) if needed else None,
         unless=re.compile(unless, re.IGNORECASE) if unless else None,
@@ -137,17 +135,15 @@ def _labels(row: Mapping[str, Any], value: str, usual: str) -> list[str]:
     return [rf"(?<![A-Za-z0-9_-])(?:{label})\"?{place}\s*{row.get('is', usual)}\s*[\"'`“]?{value}"]
 
 
-def _patterns(
-    patterns: Iterable[str], known: _Known, role: Role, hints: Hints
-) -> Iterator[Pattern]:
+def _patterns(patterns: Iterable[str], known: _Known, role: Role) -> Iterator[Pattern]:
     for pattern in patterns:
         sets = most_telling(_needed(pattern, known))
-        yield Pattern(Lazy(_filled(pattern, known)), role, hints.add(sets), hints.add(sets[:1]))
+        yield Pattern(Lazy(_filled(pattern, known)), role, LEXICON.add(sets), LEXICON.add(sets[:1]))
 
 
-def _meanings(by_value: Mapping[str, Iterable[str]], hints: Hints) -> Iterator[Pattern]:
+def _meanings(by_value: Mapping[str, Iterable[str]]) -> Iterator[Pattern]:
     for value, patterns in by_value.items():
-        for found in _patterns(patterns, _Known(), Role.SAID, hints):
+        for found in _patterns(patterns, _Known(), Role.SAID):
             yield replace(found, means=value)
 
 
@@ -199,7 +195,7 @@ def _guarded(spelling: str) -> str:
     return left + re.escape(spelling).replace(r"\ ", r"\s+") + right
 
 
-def _from_template(predicate: Predicate, hints: Hints) -> Row:
+def _from_template(predicate: Predicate) -> Row:
     """A predicate without patterns of its own is recognised by the sentence it renders."""
     known = _known(predicate)
     value = "{known}" if known.pattern else r"(?P<v>[^,，。;；\n]{1,60})"
@@ -208,4 +204,4 @@ def _from_template(predicate: Predicate, hints: Hints) -> Row:
         before, _, after = template.partition("{value}")
         if len(before.strip()) >= 2:
             phrases.append(re.escape(before).replace(r"\ ", r"\s*") + value + re.escape(after))
-    return Row(predicate, tuple(_patterns(phrases, known, Role.SAID, hints)))
+    return Row(predicate, tuple(_patterns(phrases, known, Role.SAID)))

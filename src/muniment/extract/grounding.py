@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from muniment.extract.lexicon import concept, concepts, fold
 from muniment.extract.sentences import sentence_texts
@@ -21,6 +22,7 @@ from muniment.text import identifiers, negated, normalise, tokens
 SHARED_TOKENS_MIN = 0.7
 
 _EVIDENCE_CHARS_MAX = 200_000
+_SHORT_CHARS = 1_000
 _LETTER = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z](?![A-Za-z0-9_'])")
 # Who tells it is no word of what is told.
 _ACTS = {"nothing": ""}
@@ -127,10 +129,18 @@ def _share(wanted: AbstractSet[str], text: str) -> float:
 
 def _told(text: str) -> frozenset[str]:
     """The words of a text, whoever tells it: "the user chose" are those of "I choose"."""
+    return _told_short(text) if len(text) <= _SHORT_CHARS else _retold(text)
+
+
+def _retold(text: str) -> frozenset[str]:
     retold: str = fold(text)
     for act, words in concepts("retold").items():
         retold = words.sub(f" {_ACTS.get(act, act)} ", retold)
     return frozenset(tokens(retold))
+
+
+# One reading asks for the same few sentences several times.
+_told_short = lru_cache(maxsize=64)(_retold)
 
 
 def _labels(text: str) -> frozenset[str]:

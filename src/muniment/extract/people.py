@@ -46,7 +46,10 @@ def person_in(text: str) -> str | None:
 def _person_at_start(folded: str) -> str | None:
     han, latin = _HAN.search(folded) is not None, folded[:1].isascii()
     for turn in _turns():
-        if not (latin if turn.latin else han) or not (hit := turn.expression.pattern.search(folded)):
+        if not (latin if turn.latin else han):
+            continue
+        hit = turn.expression.pattern.search(folded)
+        if hit is None:
             continue
         name = hit.group("name")
         if turn.related:

@@ -22,51 +22,57 @@ _KEY_CHARS = 3
 
 
 class Hints:
-    """Which literals of many patterns a text holds, found in one pass over it."""
+    """Which literals of many patterns a text holds, found in one pass over it.
 
-    __slots__ = ("_exact", "_longer", "_sets", "size")
+    A pattern's literals may be added while other threads look for those of others.
+    """
+
+    __slots__ = ("_adding", "_keys", "_sets", "size")
 
     def __init__(self) -> None:
-        self._exact: dict[str, int] = {}
-        self._longer: dict[str, tuple[tuple[str, int], ...]] = {}
+        # By its first characters: the bits of the literal that is no longer, and the longer ones.
+        self._keys: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {}
         self._sets: dict[frozenset[str], int] = {}
+        self._adding = Lock()
         self.size = 0
 
     def add(self, needed: Iterable[frozenset[str]]) -> int:
         """The bits that a text must show which holds one literal of each set."""
         bits = 0
-        for hints in needed:
-            bits |= self._sets.get(hints) or self._new(hints)
+        with self._adding:
+            for hints in needed:
+                bits |= self._sets.get(hints) or self._new(hints)
         return bits
 
     def _new(self, hints: frozenset[str]) -> int:
         bit = self._sets[hints] = 1 << self.size
         for hint in hints:
             key = hint[:_KEY_CHARS]
+            bits, longer = self._keys.get(key, (0, ()))
             if len(hint) > _KEY_CHARS:
-                self._longer[key] = (*self._longer.get(key, ()), (hint, bit))
+                known = dict(longer)
+                longer = tuple({**known, hint: known.get(hint, 0) | bit}.items())
             else:
-                self._exact[key] = self._exact.get(key, 0) | bit
+                bits |= bit
+            self._keys[key] = (bits, longer)
         self.size += 1
         return bit
 
     def scan(self, lowered: str) -> int:
         """The bits of the sets of which lower-cased text holds a literal."""
         pairs = list(map(add, lowered, lowered[1:]))
-        grams = {*lowered, *pairs, *map(add, pairs, lowered[2:])}
         found = 0
-        for gram in self._exact.keys() & grams:
-            found |= self._exact[gram]
-        for gram in self._longer.keys() & grams:
-            for hint, bit in self._longer[gram]:
-                if hint in lowered:
-                    found |= bit
+        for hit in map(self._keys.get, {*lowered, *pairs, *map(add, pairs, lowered[2:])}):
+            if hit is not None:
+                found |= hit[0]
+                for hint, bit in hit[1]:
+                    if hint in lowered:
+                        found |= bit
         return found
 
 
-#: All patterns of the lexicon and the task words; those of a catalogue have their own.
+#: What all patterns need, those of every catalogue too: one pass over a text answers for all.
 LEXICON = Hints()
-_ADDING = Lock()
 
 
 class Folded(str):
@@ -104,6 +110,13 @@ class Folded(str):
         return made
 
 
+def found_in(text: str, upto: int) -> int:
+    """The bits of the literals a text holds, of the first ``upto`` at least."""
+    if type(text) is Folded and upto <= text.known:
+        return text.found
+    return LEXICON.scan(text.lower())
+
+
 class Lazy:
     """An expression, case ignored by default, compiled when it is first needed."""
 
@@ -133,11 +146,10 @@ class Words(Lazy):
     def __init__(self, pattern: str, alternatives: Sequence[str] = ()) -> None:
         super().__init__(pattern)
         self._wanted = [needed_by(part) for part in alternatives or (pattern,)]
-        with _ADDING:
-            self._needs = tuple(LEXICON.add(sets) for sets in self._wanted)
-            # The most telling set of each: without any of these, none can be complete.
-            first = [LEXICON.add(sets[:1]) for sets in self._wanted]
-            self._upto = LEXICON.size
+        self._needs = tuple(LEXICON.add(sets) for sets in self._wanted)
+        # The most telling set of each: without any of these, none can be complete.
+        first = [LEXICON.add(sets[:1]) for sets in self._wanted]
+        self._upto = LEXICON.size
         self._any = reduce(or_, first) if all(first) else -1
 
     def excluded(self, text: str) -> bool:
@@ -146,7 +158,10 @@ class Words(Lazy):
             found = text.found
             if not found & self._any and self._any != -1:
                 return True
-            return all(found & need != need for need in self._needs)
+            for need in self._needs:  # noqa: SIM110 - asked fifty times a sentence
+                if found & need == need:
+                    return False
+            return True
         lowered = text.lower()
         return not any(
             all(any(map(lowered.__contains__, hints)) for hints in sets) for sets in self._wanted
