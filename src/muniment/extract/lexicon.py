@@ -91,4 +91,5 @@ def concepts(name: str) -> Mapping[str, Words]:
 
 def says(name: str, folded: str) -> bool:
     """Whether a concept occurs in folded text."""
-    return concept(name).search(folded) is not None
+    words = concept(name)
+    return not words.excluded(folded) and words.pattern.search(folded) is not None

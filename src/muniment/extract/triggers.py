@@ -94,11 +94,10 @@ def _possible(folded: str, catalogue: Catalogue) -> Iterator[tuple[Row, list[Pat
     """The rows, and of each the patterns, that the literals in the clause leave possible."""
     table = table_of(catalogue)
     there = found_in(folded, table.upto)
-    for first, row in table.looked_for:
-        if first == -1 or first & there:
-            patterns = [p for p in row.patterns if p.needs & there == p.needs]
-            if patterns:
-                yield row, patterns
+    for row in [row for first, row in table.looked_for if first & there or first == -1]:
+        patterns = [p for p in row.patterns if p.needs & there == p.needs]
+        if patterns:
+            yield row, patterns
 
 
 def _of_row(
