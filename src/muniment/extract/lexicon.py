@@ -30,32 +30,46 @@ _TABLE: Mapping[int, int | str] = {
     **dict(zip(map(ord, _SIMPLIFIED[::2]), _SIMPLIFIED[1::2], strict=True)),
     **{0x3000: " ", 0x201C: '"', 0x201D: '"', 0x2018: "'", 0x2019: "'"},
 }
+#: Safe, and ten times as fast where libyaml is there.
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_OWN_EDGE = ("^", "(?:^|", "[,;")
 _LEFT = r"(?<![A-Za-z0-9_])"
 # Holds after a word's last letter, and after anything that was not a letter to begin with.
 _RIGHT = r"(?:(?<![A-Za-z0-9_])|(?![A-Za-z0-9_]))"
 
 
+def narrowed(text: str) -> str:
+    """The text with full-width forms narrowed and traditional characters simplified."""
+    return text if text.isascii() else text.translate(_TABLE)
+
+
 def fold(text: str) -> Folded:
     """The text as it is matched: narrowed, simplified; exactly as long as it came."""
-    return Folded(text if text.isascii() else text.translate(_TABLE))
+    return Folded.of(narrowed(text))
 
 
 def data(name: str) -> Any:
     """The parsed content of a YAML file of this package."""
     text = resources.files("muniment.extract").joinpath(name).read_text("utf-8")
-    return yaml.safe_load(text)
+    return yaml.load(text, LOADER)
 
 
-def bounded(word: str) -> str:
-    """An English phrase that matches whole words only, also beside Han characters."""
-    return f"{'' if word.startswith('^') else _LEFT}(?:{word}){_RIGHT}"
+def bounded(phrases: Iterable[str], *, left: bool = True) -> str:
+    """English phrases that match whole words only, also beside Han characters."""
+    return f"{_LEFT if left else ''}(?:{'|'.join(phrases)}){_RIGHT}"
 
 
 def compiled(words: Mapping[str, Iterable[str]]) -> Words:
     """One pattern for a concept: its Chinese phrases, and its English ones as whole words."""
     parts = [*(f"(?:{word})" for word in words.get("zh", ()))]
-    parts += [bounded(word) for word in words.get("en", ())]
-    return Words("|".join(parts))
+    english = list(words.get("en", ()))
+    # What begins a text or follows a comma has its own left edge; the others share one, so that
+    # the engine gives up at once inside a word.
+    edged = [word for word in english if word.startswith(_OWN_EDGE)]
+    plain = [word for word in english if not word.startswith(_OWN_EDGE)]
+    parts += [bounded(edged, left=False)] if edged else []
+    parts += [bounded(plain)] if plain else []
+    return Words("|".join(parts), [*words.get("zh", ()), *english])
 
 
 @cache
@@ -77,4 +91,5 @@ def concepts(name: str) -> Mapping[str, Words]:
 
 def says(name: str, folded: str) -> bool:
     """Whether a concept occurs in folded text."""
-    return concept(name).search(folded) is not None
+    words = concept(name)
+    return not words.excluded(folded) and words.pattern.search(folded) is not None

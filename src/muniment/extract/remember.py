@@ -28,8 +28,8 @@ def settle_all(
     out: list[Decision] = []
     sibling: RecordId | None = None
     for candidate in candidates:
-        flags = candidate.flags | secret_marks(candidate)
-        candidate = replace(candidate, flags=frozenset(flags))
+        if marks := secret_marks(candidate):
+            candidate = replace(candidate, flags=candidate.flags | marks)
         decisions = settle_in_reach(work, candidate, evidence, sibling=sibling)
         sibling = decisions[0].record_id or sibling
         out += decisions

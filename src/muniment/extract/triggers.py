@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from muniment.extract.attributes import Pattern, Role, Row, table_of
 from muniment.extract.lexicon import concept
-from muniment.extract.words import Lazy
+from muniment.extract.words import Lazy, found_in
 from muniment.records.facts import Catalogue, Predicate
 
 LISTED_MAX = 8
@@ -93,10 +93,11 @@ def corrections(clause: str, folded: str, catalogue: Catalogue) -> list[Match]:
 def _possible(folded: str, catalogue: Catalogue) -> Iterator[tuple[Row, list[Pattern]]]:
     """The rows, and of each the patterns, that the literals in the clause leave possible."""
     table = table_of(catalogue)
-    there = table.hints.scan(folded.lower())
-    for bits, row in table.bits:
-        if bits & there:
-            yield row, [p for p in row.patterns if p.bit & there]
+    there = found_in(folded, table.upto)
+    for row in [row for first, row in table.looked_for if first & there or first == -1]:
+        patterns = [p for p in row.patterns if p.needs & there == p.needs]
+        if patterns:
+            yield row, patterns
 
 
 def _of_row(

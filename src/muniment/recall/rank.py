@@ -170,6 +170,8 @@ def _rivals(a: Envelope, b: Envelope, catalogue: Catalogue) -> bool:
     predicate = catalogue.get(a.predicate)
     if predicate is None or not predicate.single or a.predicate != b.predicate:
         return False
+    if a.condition.get("when") != b.condition.get("when"):
+        return False  # whether "when I am tired" holds cannot be told here
     return _same_matter(a.subject, b.subject) and predicate.canonical(
         a.value
     ) != predicate.canonical(b.value)

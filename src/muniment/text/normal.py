@@ -80,6 +80,8 @@ def normalise(text: str) -> str:
     and ``fi``, ``ß`` and ``ss`` fall together, so it must never be stored in place of a text nor
     used to compare ids.
     """
+    if text.isascii():  # nothing to compose, nothing that folding could undo
+        return " ".join(_CONTROL.sub("", text).lower().split())
     for _ in range(4):
         # Folding can undo composition and the reverse (Greek, mostly); two rounds settle it.
         folded = compose(compose(_CONTROL.sub("", text)).casefold())

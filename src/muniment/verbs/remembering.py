@@ -158,7 +158,8 @@ def _same_place(
 def read_event(parts: Parts, principal: Principal, event: Event) -> list[Candidate]:
     """What the event's words say, as candidates of this writer."""
     found = extract(event, parts.policy.catalogue, tz=parts.tz)
-    return [replace(c, writer=principal.channel.value) for c in found]
+    writer = principal.channel.value
+    return [c if c.writer == writer else replace(c, writer=writer) for c in found]
 
 
 def propose(
