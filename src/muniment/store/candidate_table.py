@@ -119,6 +119,10 @@ class SqlCandidateTable:
         rows = self._conn.execute(query.order_by(_C.created_at, _C.id).limit(limit))
         return [_held_of(row) for row in rows]
 
+    def scope_keys(self) -> list[str]:
+        query = select(_C.scope_key).where(_C.tenant_id == self._tenant, _C.status == _HELD)
+        return list(self._conn.execute(query.distinct()).scalars())
+
     def count_from(self, source_key: str, now: datetime) -> int:
         params = {"tenant": self._tenant, "source": source_key, "now": now}
         return int(self._conn.execute(_COUNT, params).scalar_one())

@@ -42,6 +42,7 @@ from muniment.store.postings import (
     remove,
     stamp,
 )
+from muniment.store.private import open_private
 from muniment.store.run import EMBEDDED, INDEX_SCHEMA
 from muniment.store.sql import chunks
 
@@ -188,6 +189,9 @@ def _set_tenant(conn: Connection, tenant: str) -> None:
 
 def sqlite_index(path: Path | None) -> SqlIndex:
     """The index of an embedded store: a file of its own, or memory."""
+
+    if path is not None:
+        open_private(path)
 
     def connect() -> sqlite3.Connection:
         name = ":memory:" if path is None else str(path)
