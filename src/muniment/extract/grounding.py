@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from muniment.extract.lexicon import concept, concepts, fold
+from muniment.extract.lexicon import concept, concepts, fold, narrowed
 from muniment.extract.sentences import sentence_texts
 from muniment.gate.candidate import Candidate
 from muniment.records.facts import Catalogue, Predicate, builtin
@@ -44,7 +44,8 @@ def grounded(
     known = [normalise(text) for text in texts]
     content = candidate.content
     needed = [normalise(term) for term in identifiers(content)]
-    if not _labels(content) <= frozenset().union(*map(_labels_shown, texts)):
+    labels = _labels(content)
+    if labels and not labels <= frozenset().union(*map(_labels_shown, texts)):
         return False
     predicate = (catalogue or builtin()).get(candidate.predicate)
     spellings = _spellings(candidate.value, predicate)
@@ -133,9 +134,11 @@ def _told(text: str) -> frozenset[str]:
 
 
 def _retold(text: str) -> frozenset[str]:
-    retold: str = fold(text)
+    folded = fold(text)
+    retold: str = folded
     for act, words in concepts("retold").items():
-        retold = words.sub(f" {_ACTS.get(act, act)} ", retold)
+        if not words.excluded(folded):
+            retold = words.pattern.sub(f" {_ACTS.get(act, act)} ", retold)
     return frozenset(tokens(retold))
 
 
@@ -151,7 +154,7 @@ def _labels(text: str) -> frozenset[str]:
 
 def _labels_shown(text: str) -> frozenset[str]:
     """The labels of a text, and letters that stand alone: "C, please"."""
-    alone = (hit.group().casefold() for hit in _LETTER.finditer(fold(text)))
+    alone = (hit.group().casefold() for hit in _LETTER.finditer(narrowed(text)))
     return _labels(text).union(alone)
 
 

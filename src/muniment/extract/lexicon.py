@@ -7,7 +7,7 @@ found in it is a span of the original.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -32,6 +32,7 @@ _TABLE: Mapping[int, int | str] = {
 }
 #: Safe, and ten times as fast where libyaml is there.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SHORT_CHARS = 1_000
 _OWN_EDGE = ("^", "(?:^|", "[,;")
 _LEFT = r"(?<![A-Za-z0-9_])"
 # Holds after a word's last letter, and after anything that was not a letter to begin with.
@@ -45,6 +46,12 @@ def narrowed(text: str) -> str:
 
 def fold(text: str) -> Folded:
     """The text as it is matched: narrowed, simplified; exactly as long as it came."""
+    return _fold_short(text) if len(text) <= _SHORT_CHARS else Folded.of(narrowed(text))
+
+
+@lru_cache(maxsize=16)
+def _fold_short(text: str) -> Folded:
+    # The steps of one reading ask for the same words; nothing is kept for longer than that.
     return Folded.of(narrowed(text))
 
 
