@@ -127,7 +127,7 @@ def test_project_facts_belong_to_the_project_and_nobody_else(
     [
         ("我喜欢简短的回答。", "answer_length", "简短"),
         ("记住我喜欢简短的回答。", "answer_length", "简短"),
-        ("記住我喜歡簡短的回答", "answer_length", "簡短"),
+        ("記住我喜歡簡短的回答", "answer_length", "简短"),
         ("以后回答简短一点。", "answer_length", "简短"),
         ("Remember that I prefer concise answers.", "answer_length", "concise"),
         ("From now on, always answer in Chinese", "answer_language", "Chinese"),

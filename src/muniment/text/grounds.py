@@ -119,7 +119,9 @@ def negated(text: str) -> bool:
     scope, irony, antonyms (讨厌, "dislike"), other languages.  It compares two short
     statements; for a paragraph it means nothing.
     """
-    folded, count = text.casefold().translate(_SIMPLIFIED), 0
+    folded, count = text.casefold(), 0
+    if not folded.isascii():
+        folded = folded.translate(_SIMPLIFIED)
     for negating, not_negating, blank in _NEGATIONS:
         if negating.search(folded):
             count += len(negating.findall(not_negating.sub(blank, folded)))
