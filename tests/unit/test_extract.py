@@ -127,6 +127,9 @@ def test_project_facts_belong_to_the_project_and_nobody_else(
     [
         ("我喜欢简短的回答。", "answer_length", "简短"),
         ("记住我喜欢简短的回答。", "answer_length", "简短"),
+        ("以後請用繁體中文回答。", "answer_language", "繁体中文"),
+        ("總是用繁體回答我", "answer_language", "繁体"),
+        ("記住：請用繁體。", "answer_language", "繁体"),
         ("記住我喜歡簡短的回答", "answer_length", "简短"),
         ("以后回答简短一点。", "answer_length", "简短"),
         ("Remember that I prefer concise answers.", "answer_length", "concise"),

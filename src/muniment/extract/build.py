@@ -113,7 +113,7 @@ def with_words(candidate: Candidate, words: Piece, reservation: Piece) -> Candid
     """The same candidate with the reservation that follows it: ", unless I ask for detail"."""
     said = _said(words)
     made = replace(candidate, content=said.text, span=(said.start, said.end))
-    when = condition_in(reservation).when
+    when = condition_in(without_lead(reservation)).when
     if candidate.kind not in ACTING or not when:
         return made
     condition = replace(candidate.condition, when=(*candidate.condition.when, *when))

@@ -119,9 +119,9 @@ def _whens(folded: str, stated: tuple[int, int] | None) -> list[tuple[int, int]]
     found = []
     for hit in _turns_of("whens").finditer(folded):
         start, end = hit.span()
-        if start < first:  # "When I am tired answer briefly": no comma parts them.
-            found.append((start, min(end, first)))
-        elif start >= last:  # what stands within is what is to be done: "ask before deleting"
+        if start < first < end and hit.group("open"):
+            found.append((start, first))
+        elif end <= first or start >= last:  # what stands within is itself what is wished
             found.append((start, end))
     return found
 
