@@ -288,6 +288,7 @@ class TestPeople:
             ("我的邮箱是 ana@example.com，记住它。", "user:u42"),
             ("The project's email is p@example.com, remember it.", "project:personal-blog"),
             ("项目的邮箱是 p@example.com，记住它。", "project:personal-blog"),
+            ("Remember: the number of Workers in this project is 4.", "project:personal-blog"),
             ("I am allergic to nuts", "user:u42"),
             ("我对花生过敏", "user:u42"),
         ],
