@@ -100,7 +100,7 @@ def _dated(said: Piece, intent: Intent, reading: Reading) -> dict[str, Any]:
     """Validity from the words: a change "last week", "from next Monday", "until Friday"."""
     if not says("dated", said.folded):
         return {}
-    found = dates.resolve(said.text, reading.event.said_at, reading.tz)
+    found = dates.resolve(said.folded, reading.event.said_at, reading.tz)
     if found is None:
         return {}
     if found.relation == "until":
@@ -113,7 +113,7 @@ def with_words(candidate: Candidate, words: Piece, reservation: Piece) -> Candid
     """The same candidate with the reservation that follows it: ", unless I ask for detail"."""
     said = _said(words)
     made = replace(candidate, content=said.text, span=(said.start, said.end))
-    when = condition_in(reservation.folded).when
+    when = condition_in(without_lead(reservation)).when
     if candidate.kind not in ACTING or not when:
         return made
     condition = replace(candidate.condition, when=(*candidate.condition.when, *when))
@@ -133,7 +133,7 @@ def condition_of(
     if match is not None and clause is not None:
         at = clause.start - words.start
         stated = (at + match.start, at + match.end)
-    found = condition_in(words.folded, subjects=kind is Kind.PREFERENCE, stated=stated)
+    found = condition_in(words, subjects=kind is Kind.PREFERENCE, stated=stated)
     # The task of the thread narrows the scope instead, where the attribute may be that narrow.
     own = reading.event.scope.task
     if own in found.tasks and (match is None or "task" in match.predicate.scope):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from muniment.extract.lexicon import concept, concepts, fold
+from muniment.extract.lexicon import concept, concepts, fold, simplified
 from muniment.extract.sentences import sentence_texts
 from muniment.gate.candidate import Candidate
 from muniment.records.facts import Catalogue, Predicate, builtin
@@ -41,10 +41,11 @@ def grounded(
     texts = [text[:_EVIDENCE_CHARS_MAX] for text in texts if text]
     if not texts:
         return False
-    known = [normalise(text) for text in texts]
+    known = [_plain(text) for text in texts]
     content = candidate.content
-    needed = [normalise(term) for term in identifiers(content)]
-    if not _labels(content) <= frozenset().union(*map(_labels_shown, texts)):
+    needed = [_plain(term) for term in identifiers(content)]
+    labels = _labels(content)
+    if labels and not labels <= frozenset().union(*map(_labels_shown, texts)):
         return False
     predicate = (catalogue or builtin()).get(candidate.predicate)
     spellings = _spellings(candidate.value, predicate)
@@ -70,7 +71,7 @@ def _sharing(content: str, texts: Sequence[str]) -> Sequence[str]:
 def value_occurs(value: Value, texts: Sequence[str], predicate: Predicate | None = None) -> bool:
     """Whether the value, or a spelling of it that the predicate knows, is in one of the texts."""
     spellings = _spellings(value, predicate)
-    return not spellings or _any_occurs(spellings, [normalise(text) for text in texts])
+    return not spellings or _any_occurs(spellings, [_plain(text) for text in texts])
 
 
 def qualifiers_lost(content: str, evidence_text: str) -> bool:
@@ -90,12 +91,17 @@ def _spellings(value: Value, predicate: Predicate | None) -> frozenset[str]:
     """The normalised spellings any of which shows the value; empty where there is none to see."""
     if value is None or isinstance(value, (dict, list)):
         return frozenset()
-    found = {normalise(str(value))}
+    found = {_plain(str(value))}
     if predicate is not None:
         canonical = predicate.canonical(value)
-        found.add(normalise(str(canonical)))
+        found.add(_plain(str(canonical)))
         found |= {spelling for spelling, of in predicate.values.items() if of == canonical}
     return frozenset(found - {""})
+
+
+def _plain(text: str) -> str:
+    """As texts are compared here: in either script of Chinese."""
+    return normalise(simplified(text))
 
 
 def _any_occurs(terms: Iterable[str], texts: Sequence[str]) -> bool:
@@ -133,9 +139,11 @@ def _told(text: str) -> frozenset[str]:
 
 
 def _retold(text: str) -> frozenset[str]:
-    retold: str = fold(text)
+    folded = fold(text)
+    retold: str = folded
     for act, words in concepts("retold").items():
-        retold = words.sub(f" {_ACTS.get(act, act)} ", retold)
+        if not words.excluded(folded):
+            retold = words.pattern.sub(f" {_ACTS.get(act, act)} ", retold)
     return frozenset(tokens(retold))
 
 
@@ -151,7 +159,7 @@ def _labels(text: str) -> frozenset[str]:
 
 def _labels_shown(text: str) -> frozenset[str]:
     """The labels of a text, and letters that stand alone: "C, please"."""
-    alone = (hit.group().casefold() for hit in _LETTER.finditer(fold(text)))
+    alone = (hit.group().casefold() for hit in _LETTER.finditer(simplified(text)))
     return _labels(text).union(alone)
 
 
@@ -159,7 +167,7 @@ def _same_polarity(content: str, text: str, spellings: frozenset[str]) -> bool:
     """Whether the sentence that bears the content out says it the same way round."""
     near = sentence_texts(text) or [text]
     if spellings:
-        near = [s for s in near if _any_occurs(spellings, [normalise(s)])] or near
+        near = [s for s in near if _any_occurs(spellings, [_plain(s)])] or near
     way = negated(content)
     if len(near) == 1:
         return negated(near[0]) == way

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from muniment.extract.lexicon import data, narrowed
+from muniment.extract.lexicon import data, narrowed, simplified
 from muniment.extract.words import Lazy
 from muniment.records.facts import builtin
 
@@ -36,14 +36,15 @@ def person_in(text: str) -> str | None:
     The name as written, or the relation where no name is said ("my wife" → ``person:wife``).
     ``None`` for statements about the speaker, a project or nobody in particular.
     """
-    folded = narrowed(text).strip()
-    first = _person_at_start(folded)
+    said = narrowed(text).strip()
+    folded = simplified(said)
+    first = _person_at_start(folded, said)
     if first is None and (place := _PLACE_FIRST.match(folded)):
-        return _person_at_start(folded[place.end() :])
+        return _person_at_start(folded[place.end() :], said[place.end() :])
     return first
 
 
-def _person_at_start(folded: str) -> str | None:
+def _person_at_start(folded: str, said: str) -> str | None:
     han, latin = _HAN.search(folded) is not None, folded[:1].isascii()
     for turn in _turns():
         if not (latin if turn.latin else han):
@@ -52,10 +53,11 @@ def _person_at_start(folded: str) -> str | None:
         if hit is None:
             continue
         name = hit.group("name")
-        if turn.related:
-            return f"person:{name if name and name not in _not_names() else hit.group('rel')}"
-        if not _no_name(name):
-            return f"person:{name}"
+        if turn.related and (not name or name in _not_names()):
+            return f"person:{hit.group('rel')}"
+        if turn.related or not _no_name(name):
+            start, end = hit.span("name")
+            return f"person:{said[start:end]}"
     return UNNAMED if _PRONOUN.search(folded) else None
 
 

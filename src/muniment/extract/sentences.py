@@ -200,7 +200,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def segments(sentence: Piece) -> list[Piece]:
     """The sentence cut where it turns against itself: "…, but …", "…，但…"."""
-    turns = [m for m in _CONTRAST.finditer(sentence.text) if m.start() > 0]
+    turns = [m for m in _CONTRAST.finditer(sentence.folded) if m.start() > 0]
     if not turns:
         return [sentence]
     cuts = [0, *(m.end() for m in turns)]

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from muniment.extract.lexicon import compiled, data
+from muniment.extract.sentences import Piece
 from muniment.extract.words import Folded, Words
 from muniment.records.condition import Condition
 from muniment.text import normalise
@@ -42,7 +43,7 @@ def names_task(task: str, folded: str) -> bool:
 
 
 def condition_in(
-    folded: Folded, *, subjects: bool = True, stated: tuple[int, int] | None = None
+    words: Piece, *, subjects: bool = True, stated: tuple[int, int] | None = None
 ) -> Condition:
     """The condition a clause states, as far as it can be told by words.
 
@@ -52,13 +53,14 @@ def condition_in(
     where a condition nobody can meet would silence it.  ``stated`` is where what is wished
     itself stands.
     """
+    folded = words.folded
     excepted = [hit.span() for hit in _turns_of("excepts").finditer(folded)]
-    entities, around = _entities(folded.without(excepted))
+    entities, around = _entities(folded.without(excepted), words.text)
     tasks = tuple(_condition_tasks(around, subjects=subjects))
     stages = tuple(s for s in stages_in(around) if s not in tasks)
     found = Condition(entities=entities, paths=_paths(around), stages=stages, tasks=tasks)
     spans = excepted + ([] if found.testable else _whens(around, stated))
-    when = dict.fromkeys(normalise(folded[start:end]) for start, end in spans)
+    when = dict.fromkeys(normalise(words.text[start:end]) for start, end in spans)
     return replace(found, when=tuple(when)[:8])
 
 
@@ -94,13 +96,14 @@ def _entity_words() -> Words:
     return Words("|".join(f"(?:{p})" for p in parts))
 
 
-def _entities(folded: Folded) -> tuple[tuple[str, ...], Folded]:
+def _entities(folded: Folded, said: str) -> tuple[tuple[str, ...], Folded]:
     """What is touched, and the words without it: "deploy configuration" is no deployment."""
     found: dict[str, None] = {}
     spans = []
     for hit in _entity_words().finditer(folded):
-        spans.append(hit.span(hit.lastindex or 0))
-        if entity := hit.group(hit.lastindex or 0).strip():
+        start, end = hit.span(hit.lastindex or 0)
+        spans.append((start, end))
+        if entity := said[start:end].strip():
             found[entity] = None
     return tuple(found)[:8], folded.without(spans)
 
@@ -116,9 +119,9 @@ def _whens(folded: str, stated: tuple[int, int] | None) -> list[tuple[int, int]]
     found = []
     for hit in _turns_of("whens").finditer(folded):
         start, end = hit.span()
-        if start < first:  # "When I am tired answer briefly": no comma parts them.
-            found.append((start, min(end, first)))
-        elif start >= last:  # what stands within is what is to be done: "ask before deleting"
+        if start < first < end and hit.group("open"):
+            found.append((start, first))
+        elif end <= first or start >= last:  # what stands within is itself what is wished
             found.append((start, end))
     return found
 

@@ -175,10 +175,6 @@ class Words(Lazy):
         """As `re.Pattern.finditer`."""
         return iter(()) if self.excluded(text) else self.pattern.finditer(text)
 
-    def sub(self, by: str, text: str) -> str:
-        """As `re.Pattern.sub`."""
-        return text if self.excluded(text) else self.pattern.sub(by, text)
-
     def match(self, text: str) -> re.Match[str] | None:
         """As `re.Pattern.match`."""
         return None if self.excluded(text) else self.pattern.match(text)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from muniment.secrets import checks
 from muniment.secrets.assign import CODE, KEY, PASSWORD, Family
@@ -38,12 +39,14 @@ class Rule:
 
 
 def _finder(pattern: str, check: Check, *, flags: int = 0, grows: bool = False) -> Find:
-    compiled = re.compile(pattern, re.ASCII | flags)
+    @cache
+    def compiled() -> re.Pattern[str]:  # most are never needed: their anchors do not occur
+        return re.compile(pattern, re.ASCII | flags)
 
     def find(text: str, _lowered: str) -> list[Span]:
         spans = []
         at = 0
-        while match := compiled.search(text, at):
+        while match := compiled().search(text, at):
             at = match.start() + 1
             if span := check(match):
                 start, end = span

@@ -102,6 +102,11 @@ _EN_NEGATING = re.compile(
     r"|nowhere|without|stop(?:s|ped|ping)?|avoid(?:s|ed|ing)?|forbid(?:s|den)?|forbade"
     r"|prohibit(?:s|ed)?|refus(?:e|es|ed|ing)|cancel(?:s|led|ed)?|unless)\b"
 )
+# Traditional characters of the words above.
+_SIMPLIFIED = str.maketrans(
+    "沒別無會絕嚴須並錯僅過論斷對區級類個識離國鑒鑑數線機來議鏽動產處終辭",
+    "没别无会绝严须并错仅过论断对区级类个识离国鉴鉴数线机来议锈动产处终辞",
+)
 _NEGATIONS = ((_EN_NEGATING, _EN_NOT_NEGATING, " "), (_ZH_NEGATING, _ZH_NOT_NEGATING, "　"))
 
 
@@ -115,6 +120,8 @@ def negated(text: str) -> bool:
     statements; for a paragraph it means nothing.
     """
     folded, count = text.casefold(), 0
+    if not folded.isascii():
+        folded = folded.translate(_SIMPLIFIED)
     for negating, not_negating, blank in _NEGATIONS:
         if negating.search(folded):
             count += len(negating.findall(not_negating.sub(blank, folded)))
