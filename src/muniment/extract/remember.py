@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from muniment.gate.settle import settle
 from muniment.ids import CandidateId, RecordId
 from muniment.scope import Channel, Principal, Scope, permits
 from muniment.text import negated
+from muniment.text.grounds import declines
 from muniment.trail.entry import Entry, actor_of
 
 
@@ -164,11 +164,8 @@ def _check_answer(held: Held, answer: Event) -> None:
         raise NotAllowed("confirm.needs_answer", "an imported or unattested event answers nothing")
     if answer.said_at < held.created_at:
         raise NotAllowed("confirm.answer_too_old", "the answer is older than the question")
-    if negated(answer.text or "") or _NO.search(answer.text or ""):
+    if declines(answer.text or ""):
         raise NotAllowed("confirm.answer_is_no", "the answer is a no; use `reject`")
-
-
-_NO = re.compile(r"^\W*(?:no|nope|nah)\b|算了|取消|不用", re.IGNORECASE)
 
 
 def check_may_edit(principal: Principal) -> None:

@@ -117,3 +117,11 @@ def negated(text: str) -> bool:
     count = len(_EN_NEGATING.findall(_EN_NOT_NEGATING.sub(" ", folded)))
     count += len(_ZH_NEGATING.findall(_ZH_NOT_NEGATING.sub("　", folded)))
     return count % 2 == 1
+
+
+_A_NO = re.compile(r"^\W*(?:no|nope|nah)\b|算了|取消|不用", re.IGNORECASE)
+
+
+def declines(text: str) -> bool:
+    """Whether an answer to "shall I?" is a no: negated, or one of the usual short words."""
+    return negated(text) or _A_NO.search(text) is not None
