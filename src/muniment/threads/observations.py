@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from muniment.clock import as_utc
@@ -25,18 +25,17 @@ class Observation:
     value: Any
     observed_at: datetime
     how: str | None = None
-    good_for: timedelta | None = None
+    good_for_s: float | None = None
 
     @classmethod
     def of(cls, item: Mapping[str, Any]) -> Observation:
         """From an item of a state's section ``observations``."""
-        seconds = item.get("good_for_s")
         return cls(
             name=str(item["name"]),
             value=item.get("value"),
             observed_at=as_utc(item["observed_at"], name="observed_at"),
             how=item.get("how"),
-            good_for=None if seconds is None else timedelta(seconds=seconds),
+            good_for_s=item.get("good_for_s"),
         )
 
     def stale(self, now: datetime, resumed_at: datetime | None = None) -> str | None:
@@ -47,7 +46,8 @@ class Observation:
         """
         if resumed_at is not None and self.observed_at <= resumed_at:
             return RESUMED
-        if self.good_for is not None and now >= self.observed_at + self.good_for:
+        age_s = (now - self.observed_at).total_seconds()
+        if self.good_for_s is not None and age_s >= self.good_for_s:
             return TERM
         return None
 
