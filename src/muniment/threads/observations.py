@@ -1,0 +1,93 @@
+"""What was seen of the outside (a build, a branch, a price), and whether it may be told as fact.
+
+An observation is good from when it was made until its thread is resumed or its term is over.
+After that it is *stale*: told with its time and the way to observe it again, never as now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from muniment.clock import as_utc
+
+RESUMED, TERM = "resumed", "term"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One thing observed, when, and how to observe it again."""
+
+    name: str
+    value: Any
+    observed_at: datetime
+    how: str | None = None
+    good_for_s: float | None = None
+
+    @classmethod
+    def of(cls, item: Mapping[str, Any]) -> Observation:
+        """From an item of a state's section ``observations``."""
+        return cls(
+            name=str(item["name"]),
+            value=item.get("value"),
+            observed_at=as_utc(item["observed_at"], name="observed_at"),
+            how=item.get("how"),
+            good_for_s=item.get("good_for_s"),
+        )
+
+    def stale(self, now: datetime, resumed_at: datetime | None = None) -> str | None:
+        """Why it may not be told as fact (`RESUMED`, `TERM`), or ``None`` if it may.
+
+        ``resumed_at`` is when the thread was last taken up; what was observed at that very
+        instant was observed before it.
+        """
+        if resumed_at is not None and self.observed_at <= resumed_at:
+            return RESUMED
+        age_s = (now - self.observed_at).total_seconds()
+        if self.good_for_s is not None and age_s >= self.good_for_s:
+            return TERM
+        return None
+
+    def told(self, now: datetime, resumed_at: datetime | None, language: str = "en") -> str:
+        """The words for a model: as a fact only while it is fresh."""
+        said = f"{self.name}: {plain(self.value)}"
+        if self.stale(now, resumed_at) is None:
+            return said
+        return f"{said} ({self.again(language)})"
+
+    def again(self, language: str = "en") -> str:
+        """As of when, and by what it is to be observed again."""
+        at = self.observed_at.isoformat(timespec="minutes")
+        if language == "zh":
+            return f"截至 {at}；须重新观察：{self.how or '方法未记录'}"
+        return f"as of {at}, to be observed again by: {self.how or 'no way is recorded'}"
+
+
+def plain(value: Any) -> str:
+    """A JSON value as words."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+class Resumed:
+    """When each thread was last taken up in this process.
+
+    What was observed before counts as stale here even where nobody called `resume`: a process
+    starts out knowing nothing of the outside.
+    """
+
+    def __init__(self, opened_at: datetime, limit: int = 10_000) -> None:
+        self._floor, self._limit = opened_at, limit
+        self._at: dict[str, datetime] = {}
+
+    def mark(self, thread: str, at: datetime) -> None:
+        """The thread is taken up now."""
+        if len(self._at) >= self._limit and thread not in self._at:
+            self._at, self._floor = {}, at  # forgetting may only make things stale
+        self._at[thread] = at
+
+    def at(self, thread: str) -> datetime:
+        """Since when observations of that thread are fresh here."""
+        return self._at.get(thread, self._floor)
