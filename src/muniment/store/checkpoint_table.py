@@ -28,7 +28,7 @@ from muniment.store.backend import RaceLost
 from muniment.store.event_table import thread_of
 from muniment.store.run import Prepared
 from muniment.store.sql import among, chunks, escaped, insert_ignore, prepared_upsert
-from muniment.threads.checkpoint import Section, CheckpointInfo
+from muniment.threads.checkpoint import CheckpointInfo, Section
 
 _K, _H, _T = s.checkpoints.c, s.thread_state.c, s.threads.c
 _B, _U = s.blobs.c, s.blob_uses.c
@@ -107,7 +107,9 @@ class SqlCheckpointTable:
         if gone:
             _DROP.run(self._conn, {**params, "gone": list(gone)})
 
-    def replace(self, thread: ThreadId, steps: Sequence[CheckpointInfo], state: Sequence[Section]) -> None:
+    def replace(
+        self, thread: ThreadId, steps: Sequence[CheckpointInfo], state: Sequence[Section]
+    ) -> None:
         self.clear([thread])
         if steps:
             _INSERT.run(self._conn, *(self._row(thread, step) for step in steps))
@@ -134,7 +136,9 @@ class SqlCheckpointTable:
         asked = params | {"first": first, "last": through}
         return [_step_of(row) for row in _SINCE.all(self._conn, asked)]
 
-    def outline(self, thread: ThreadId, limit: int, before: int | None = None) -> list[CheckpointInfo]:
+    def outline(
+        self, thread: ThreadId, limit: int, before: int | None = None
+    ) -> list[CheckpointInfo]:
         params = {"tenant": self._tenant, "thread": thread, "most": limit}
         rows = _OUTLINE.all(self._conn, params | {"before": before or _NEWEST})
         return [_step_of(row) for row in rows]

@@ -112,7 +112,11 @@ def state_digest(
 
 
 def sealed(
-    keys: Digester, thread: str, step: CheckpointInfo, state: Mapping[str, Any], encode: Callable[[Any], str]
+    keys: Digester,
+    thread: str,
+    step: CheckpointInfo,
+    state: Mapping[str, Any],
+    encode: Callable[[Any], str],
 ) -> bool:
     """Whether a state is the one that was sealed."""
     sections = {n: section_digest(keys, thread, n, encode(v)) for n, v in state.items()}

@@ -9,7 +9,7 @@ from typing import Protocol
 from muniment.events.log import Thread
 from muniment.gate.unit import Unit
 from muniment.ids import ThreadId
-from muniment.threads.checkpoint import Section, CheckpointInfo
+from muniment.threads.checkpoint import CheckpointInfo, Section
 
 
 class CheckpointTable(Protocol):
@@ -28,7 +28,9 @@ class CheckpointTable(Protocol):
         """
         ...
 
-    def replace(self, thread: ThreadId, steps: Sequence[CheckpointInfo], state: Sequence[Section]) -> None:
+    def replace(
+        self, thread: ThreadId, steps: Sequence[CheckpointInfo], state: Sequence[Section]
+    ) -> None:
         """The whole history anew (after a prune or an erasure), and its newest state."""
         ...
 
@@ -40,7 +42,9 @@ class CheckpointTable(Protocol):
         """The checkpoints from the last whole one up to that version (``None``: all there are)."""
         ...
 
-    def outline(self, thread: ThreadId, limit: int, before: int | None = None) -> list[CheckpointInfo]:
+    def outline(
+        self, thread: ThreadId, limit: int, before: int | None = None
+    ) -> list[CheckpointInfo]:
         """Checkpoints without their data, newest first."""
         ...
 

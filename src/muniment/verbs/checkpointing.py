@@ -17,7 +17,7 @@ from muniment.secrets import TooLarge, redact_json
 from muniment.store.schema import canonical_json
 from muniment.text import check_id
 from muniment.threads import checkpoint as points
-from muniment.threads.checkpoint import Checkpoint, Section, CheckpointInfo
+from muniment.threads.checkpoint import Checkpoint, CheckpointInfo, Section
 from muniment.threads.large import named, outlined
 from muniment.threads.ports import ThreadUnit
 from muniment.threads.state import (
@@ -168,7 +168,7 @@ def _outline(unit: ThreadUnit, thread: Thread, change: Mapping[str, Any]) -> lis
     found = unit.checkpoints.sections(thread.id, change)
     if all(s.data is None or _intact(unit, thread.id, s) for s in found):
         return found
-    return _sections(unit, thread.id, _replay(unit, thread, thread.version)[1])
+    return sections_of(unit, thread.id, _replay(unit, thread, thread.version)[1])
 
 
 def _intact(unit: ThreadUnit, thread: str, section: Section) -> bool:
@@ -200,11 +200,14 @@ def _section(unit: ThreadUnit, thread: str, name: str, value: Any) -> Section:
     return Section(name, seal, len(data.encode()), data)
 
 
-def _sections(unit: ThreadUnit, thread: str, state: Mapping[str, Any]) -> list[Section]:
+def sections_of(unit: ThreadUnit, thread: str, state: Mapping[str, Any]) -> list[Section]:
+    """A state as it is kept."""
     return [_section(unit, thread, name, value) for name, value in state.items()]
 
 
-def _with_whole(unit: ThreadUnit, thread: Thread, step: CheckpointInfo, kept: Mapping[str, Section]) -> CheckpointInfo:
+def _with_whole(
+    unit: ThreadUnit, thread: Thread, step: CheckpointInfo, kept: Mapping[str, Section]
+) -> CheckpointInfo:
     """The same step, keeping the whole state."""
     missing = [n for n, s in kept.items() if s.data is None]
     read = {s.name: s for s in unit.checkpoints.sections(thread.id, missing)} if missing else {}

@@ -11,6 +11,7 @@ from typing import Any
 from muniment.errors import Conflict, InvalidInput
 from muniment.events.log import Thread
 from muniment.ids import ThreadId
+from muniment.scope import permits
 from muniment.store.schema import canonical_json
 from muniment.threads import checkpoint as points
 from muniment.threads.checkpoint import Checkpoint, CheckpointInfo
@@ -28,6 +29,7 @@ from muniment.verbs.checkpointing import (
 from muniment.verbs.parts import Parts
 
 LIST_MAX = 1000
+CALLS_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,6 @@ def listed(parts: Parts, where: Where, limit: object) -> list[ThreadInfo]:
 
 
 def _shown_to(where: Where, thread: Thread) -> bool:
-    from muniment.scope import permits
-
     inside = where.scope is None or where.scope.covers(thread.scope)
     return inside and permits(where.principal, thread.scope)
 
@@ -102,7 +102,7 @@ def fork(parts: Parts, where: Where, at: int | None, to: str) -> CheckpointInfo:
         target = _empty(parts, unit, where, source, to)
         parent = f"{source.id}@{found.version}"
         _restart(unit, target, found.state, found, parts.now(), version=1, parent=parent)
-        unit.calls.copy(source.id, target.id, until=found.at)
+        _copy_calls(unit, source.id, target.id, found.at)
         _share(unit, target.id, found.state)
         return _audited(parts, unit, where, "thread_fork", target.id, source.id)
 
@@ -122,7 +122,7 @@ def copy(parts: Parts, where: Where, to: str) -> CheckpointInfo:
             state = points.replayed([_as_whole(state, step.version - 1), step])
             copied.append(replace(step, digest=_seal(unit, target.id, step, state)))
         unit.checkpoints.replace(target.id, copied, sections_of(unit, target.id, found.state))
-        unit.calls.copy(source.id, target.id, until=parts.now())
+        _copy_calls(unit, source.id, target.id, parts.now())
         for step in copied:
             _share(unit, target.id, step.data)
         return _audited(parts, unit, where, "thread_copy", target.id, source.id)
@@ -248,6 +248,14 @@ def _seal(unit: ThreadUnit, thread: str, info: CheckpointInfo, state: Mapping[st
 
 def _share(unit: ThreadUnit, thread: ThreadId, data: Mapping[str, Any]) -> None:
     unit.blobs.use(dict.fromkeys(digests(data)), thread, STATE)
+
+
+def _copy_calls(unit: ThreadUnit, source: ThreadId, target: ThreadId, until: datetime) -> None:
+    """Calls settled by then, with their results."""
+    for call in unit.calls.of(source, CALLS_MAX):
+        if call.finished_at is not None and call.finished_at <= until:
+            unit.calls.put(replace(call, thread=target))
+            unit.blobs.use(digests(call.result), target, f"call:{call.key}")
 
 
 def _audited(
