@@ -52,6 +52,7 @@ from muniment.verbs.keeping import Progress
 from muniment.verbs.parts import Parts, write_lane
 from muniment.verbs.paths import path_of
 from muniment.verbs.portable import Exported, Imported
+from muniment.verbs.threads import Threads
 
 
 class Memory:
@@ -63,6 +64,8 @@ class Memory:
 
     def __init__(self, parts: Parts, principal: Principal) -> None:
         self._parts, self.principal = parts, principal
+        #: Short-term state: checkpoints, tool calls, approvals, resuming (`Threads`).
+        self.threads = Threads(parts, self._who)
 
     # ------------------------------------------------------------ evidence
 

@@ -437,6 +437,7 @@ checkpoints = _tenant_table(
     Column("format", Integer, nullable=False),
     Column("whole", Boolean, nullable=False),
     Column("digest", Text, nullable=False),  # keyed, of the whole state at this version
+    Column("size", Integer, nullable=False),
     Column("tail", Integer, nullable=False),  # bytes of changes since the last whole one
     Column("data", Json, nullable=False),
     key=("thread_id", "version"),
@@ -472,6 +473,13 @@ tool_calls = _tenant_table(
     Column("turn", Text),
     Column("step", Text),
     key=("thread_id", "key"),
+)
+Index(
+    "tool_calls_begun",
+    tool_calls.c.tenant_id,
+    tool_calls.c.thread_id,
+    sqlite_where=text("status = 'begun'"),
+    postgresql_where=text("status = 'begun'"),
 )
 
 approvals = _tenant_table(

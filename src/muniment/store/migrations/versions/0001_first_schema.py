@@ -176,6 +176,7 @@ def _checkpoints() -> None:
         sa.Column("format", sa.Integer(), nullable=False),
         sa.Column("whole", sa.Boolean(), nullable=False),
         sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
         sa.Column("tail", sa.Integer(), nullable=False),
         sa.Column("data", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "thread_id", "version"),
@@ -469,6 +470,14 @@ def _tool_calls() -> None:
         sa.Column("turn", sa.Text(), nullable=True),
         sa.Column("step", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("tenant_id", "thread_id", "key"),
+    )
+    op.create_index(
+        "tool_calls_begun",
+        "tool_calls",
+        ["tenant_id", "thread_id"],
+        unique=False,
+        sqlite_where=sa.text("status = 'begun'"),
+        postgresql_where=sa.text("status = 'begun'"),
     )
 
 

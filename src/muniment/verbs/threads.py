@@ -1,0 +1,197 @@
+"""`Threads`: short-term state as verbs, at `Memory.threads`.
+
+Every verb takes ``thread`` (a label or an id), ``scope`` and ``principal`` as `Memory` does; a
+thread is its owner's, and somebody else's looks like none.  None of this needs long-term memory:
+switched off or out of reach, threads go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from muniment.errors import InvalidInput
+from muniment.events.message import Message
+from muniment.scope import Principal, Scope
+from muniment.threads.checkpoint import Checkpoint, CheckpointInfo
+from muniment.threads.state import Difference
+from muniment.verbs import checkpointing, threading
+from muniment.verbs.checkpointing import At, Commit, Where
+from muniment.verbs.parts import Parts
+from muniment.verbs.threading import ThreadInfo
+
+Opaque = Mapping[str, tuple[str, bytes] | None]
+
+
+class Threads:
+    """The short-term state of threads.  Thread-safe, as `Memory` is."""
+
+    def __init__(self, parts: Parts, who: Callable[[object], Principal]) -> None:
+        self._parts, self._who = parts, who
+
+    def _where(self, thread: object, scope: object, principal: object) -> Where:
+        label = getattr(thread, "id", thread)
+        if label is not None and not isinstance(label, str):
+            raise InvalidInput("thread.invalid", "thread: a label, an id or a Thread")
+        place = None if scope is None else Scope.of(scope)
+        return Where(self._who(principal), label, place)
+
+    # ------------------------------------------------------------ state
+
+    def checkpoint(
+        self,
+        thread: object,
+        changes: Mapping[str, Any],
+        *,
+        messages: Iterable[Message | Mapping[str, Any]] = (),
+        opaque: Opaque | None = None,
+        run: object = None,
+        turn: object = None,
+        step: object = None,
+        if_version: int | None = None,
+        key: str | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> CheckpointInfo:
+        """Commit one step: what changed in the state, with the messages said in it.
+
+        ``changes`` merge into the newest state by section (`muniment.threads.state`); large
+        values and ``opaque`` ones (a name, a type, bytes nobody here reads) are kept apart.
+        Durable when it returns; after a crash the thread goes on from the last step that was.
+        Raises `Conflict` ``thread.stale`` where ``if_version`` is not the newest version,
+        `InvalidInput` for a state that is malformed or a plan with a circle, `NotFound`
+        ``thread.deleted``.  With ``key`` a replay returns the first answer.
+        """
+        said = [Message.of(m) for m in _messages(messages)]
+        commit = Commit(changes, said, _opaque(opaque), At.of(run, turn, step), if_version, key)
+        return checkpointing.checkpoint(self._parts, self._where(thread, scope, principal), commit)
+
+    def state(
+        self,
+        thread: object = None,
+        *,
+        at: int | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> Checkpoint:
+        """The newest state, or that of version ``at``; version 0 and nothing in it before the
+        first checkpoint.
+
+        Raises `Unavailable` ``checkpoint.corrupted`` (it names the last good version), and
+        `NotFound` ``checkpoint.not_found`` for a version that never was or is pruned.
+        """
+        return checkpointing.state(self._parts, self._where(thread, scope, principal), _at(at))
+
+    def history(
+        self,
+        thread: object = None,
+        *,
+        limit: int = 100,
+        before: int | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> list[CheckpointInfo]:
+        """The checkpoints, newest first, without their data."""
+        where = self._where(thread, scope, principal)
+        return checkpointing.history(self._parts, where, limit, _at(before))
+
+    def diff(
+        self,
+        thread: object,
+        before: int,
+        after: int | None = None,
+        *,
+        scope: object = None,
+        principal: object = None,
+    ) -> list[Difference]:
+        """What two versions say differently; ``after`` is the newest, 0 before the first."""
+        where = self._where(thread, scope, principal)
+        return checkpointing.diff(self._parts, where, _at(before, 0) or 0, _at(after))
+
+    def blob(
+        self, thread: object, digest: str, *, scope: object = None, principal: object = None
+    ) -> tuple[str, bytes]:
+        """Type and bytes of a large value that the state names as ``{"$blob": digest}``."""
+        return checkpointing.blob(self._parts, self._where(thread, scope, principal), digest)
+
+    # ------------------------------------------------------------ whole threads
+
+    def list(
+        self, *, limit: int = 50, scope: object = None, principal: object = None
+    ) -> list[ThreadInfo]:
+        """One's threads, newest first; with ``scope`` those in it or below."""
+        where = self._where(None, scope, principal)
+        return threading.listed(self._parts, where, limit)
+
+    def fork(
+        self,
+        thread: object,
+        to: str,
+        *,
+        at: int | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> CheckpointInfo:
+        """A new thread ``to`` that goes on from the newest version or from ``at``."""
+        where = self._where(thread, scope, principal)
+        return threading.fork(self._parts, where, _at(at), to)
+
+    def copy(
+        self, thread: object, to: str, *, scope: object = None, principal: object = None
+    ) -> CheckpointInfo:
+        """The whole history under a new label."""
+        return threading.copy(self._parts, self._where(thread, scope, principal), to)
+
+    def prune(
+        self,
+        thread: object = None,
+        *,
+        keep: int = 1,
+        scope: object = None,
+        principal: object = None,
+    ) -> int:
+        """Remove all but the newest ``keep`` checkpoints; how many went."""
+        return threading.prune(self._parts, self._where(thread, scope, principal), keep)
+
+    def delete(
+        self, thread: object, *, scope: object = None, principal: object = None
+    ) -> dict[str, int]:
+        """Remove a thread's state, calls, approvals and blobs; late writes to it are refused.
+
+        Its events stay evidence: `Memory.erase` removes those.
+        """
+        return threading.delete(self._parts, self._where(thread, scope, principal))
+
+
+def _at(value: object, least: int = 1) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
+        raise InvalidInput("version.invalid", f"a version is a whole number from {least}")
+    return value
+
+
+def _messages(messages: object) -> Iterable[Any]:
+    if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
+        raise InvalidInput("messages.invalid", "messages: a list of messages")
+    return messages
+
+
+def _opaque(opaque: object) -> Opaque | None:
+    if opaque is None:
+        return None
+    if not isinstance(opaque, Mapping):
+        raise InvalidInput("opaque.invalid", "opaque: a mapping of names to (type, bytes)")
+    return {str(name): _typed(value) for name, value in opaque.items()}
+
+
+def _typed(value: object) -> tuple[str, bytes] | None:
+    if value is None:
+        return None
+    if isinstance(value, tuple) and len(value) == 2:
+        kind, data = value
+        if isinstance(kind, str) and kind and isinstance(data, bytes | bytearray):
+            return kind, bytes(data)
+    raise InvalidInput(
+        "opaque.invalid", "opaque: each value is (type, bytes), or null to remove it"
+    )
