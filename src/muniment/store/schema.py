@@ -473,6 +473,13 @@ tool_calls = _tenant_table(
     Column("step", Text),
     key=("thread_id", "key"),
 )
+Index(
+    "tool_calls_begun",
+    tool_calls.c.tenant_id,
+    tool_calls.c.thread_id,
+    sqlite_where=text("status = 'begun'"),
+    postgresql_where=text("status = 'begun'"),
+)
 
 approvals = _tenant_table(
     "approvals",

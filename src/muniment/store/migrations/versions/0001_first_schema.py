@@ -470,6 +470,14 @@ def _tool_calls() -> None:
         sa.Column("step", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("tenant_id", "thread_id", "key"),
     )
+    op.create_index(
+        "tool_calls_begun",
+        "tool_calls",
+        ["tenant_id", "thread_id"],
+        unique=False,
+        sqlite_where=sa.text("status = 'begun'"),
+        postgresql_where=sa.text("status = 'begun'"),
+    )
 
 
 def _trail() -> None:
