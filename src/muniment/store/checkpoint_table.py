@@ -17,6 +17,7 @@ from sqlalchemy import (
     insert,
     or_,
     select,
+    type_coerce,
     update,
 )
 
@@ -27,7 +28,7 @@ from muniment.store.backend import RaceLost
 from muniment.store.event_table import thread_of
 from muniment.store.run import Prepared
 from muniment.store.sql import among, chunks, escaped, insert_ignore, prepared_upsert
-from muniment.threads.checkpoint import Section, Step
+from muniment.threads.checkpoint import CheckpointInfo, Section
 
 _K, _H, _T = s.checkpoints.c, s.thread_state.c, s.threads.c
 _B, _U = s.blobs.c, s.blob_uses.c
@@ -36,14 +37,14 @@ _THREAD: BindParameter[str] = bindparam("thread")
 
 _MINE = (_H.tenant_id == _TENANT, _H.thread_id == _THREAD)
 _ALL = Prepared(
-    select(_H.section, _H.digest, _H.size, cast(_H.data, Text).label("data")).where(*_MINE)
+    select(_H.section, _H.digest, _H.size, type_coerce(_H.data, Text).label("data")).where(*_MINE)
 )
 _SOME = Prepared(
     select(
         _H.section,
         _H.digest,
         _H.size,
-        case((among(_H.section, "wanted"), cast(_H.data, Text))).label("data"),
+        case((among(_H.section, "wanted"), type_coerce(_H.data, Text))).label("data"),
     ).where(*_MINE)
 )
 _DROP = Prepared(delete(s.thread_state).where(*_MINE, among(_H.section, "gone")))
@@ -94,7 +95,7 @@ class SqlCheckpointTable:
         return [Section(*row) for row in rows]
 
     def put(
-        self, thread: Thread, step: Step, changed: Sequence[Section], gone: Sequence[str]
+        self, thread: Thread, step: CheckpointInfo, changed: Sequence[Section], gone: Sequence[str]
     ) -> None:
         params = {"tenant": self._tenant, "thread": thread.id}
         before = step.version - 1
@@ -106,7 +107,9 @@ class SqlCheckpointTable:
         if gone:
             _DROP.run(self._conn, {**params, "gone": list(gone)})
 
-    def replace(self, thread: ThreadId, steps: Sequence[Step], state: Sequence[Section]) -> None:
+    def replace(
+        self, thread: ThreadId, steps: Sequence[CheckpointInfo], state: Sequence[Section]
+    ) -> None:
         self.clear([thread])
         if steps:
             _INSERT.run(self._conn, *(self._row(thread, step) for step in steps))
@@ -119,12 +122,12 @@ class SqlCheckpointTable:
             .values(version=version)
         )
 
-    def step(self, thread: ThreadId, version: int) -> Step | None:
+    def step(self, thread: ThreadId, version: int) -> CheckpointInfo | None:
         params = {"tenant": self._tenant, "thread": thread, "at_version": version}
         row = _STEP.first(self._conn, params)
         return None if row is None else _step_of(row)
 
-    def steps(self, thread: ThreadId, through: int | None = None) -> list[Step]:
+    def steps(self, thread: ThreadId, through: int | None = None) -> list[CheckpointInfo]:
         params = {"tenant": self._tenant, "thread": thread}
         if through is None:
             return [_step_of(r) for r in _UP_TO.all(self._conn, params | {"last": _NEWEST})]
@@ -133,7 +136,9 @@ class SqlCheckpointTable:
         asked = params | {"first": first, "last": through}
         return [_step_of(row) for row in _SINCE.all(self._conn, asked)]
 
-    def outline(self, thread: ThreadId, limit: int, before: int | None = None) -> list[Step]:
+    def outline(
+        self, thread: ThreadId, limit: int, before: int | None = None
+    ) -> list[CheckpointInfo]:
         params = {"tenant": self._tenant, "thread": thread, "most": limit}
         rows = _OUTLINE.all(self._conn, params | {"before": before or _NEWEST})
         return [_step_of(row) for row in rows]
@@ -173,7 +178,7 @@ class SqlCheckpointTable:
             "data": s.Encoded(section.data or "null"),
         }
 
-    def _row(self, thread: str, step: Step) -> dict[str, Any]:
+    def _row(self, thread: str, step: CheckpointInfo) -> dict[str, Any]:
         return {
             "tenant_id": self._tenant,
             "thread_id": thread,
@@ -188,9 +193,9 @@ _STEP_FIELDS = (
 )
 
 
-def _step_of(row: Any) -> Step:
+def _step_of(row: Any) -> CheckpointInfo:
     data = getattr(row, "data", None) or {}
-    return Step(data=data, **{n: _bool(n, getattr(row, n)) for n in _STEP_FIELDS})
+    return CheckpointInfo(data=data, **{n: _bool(n, getattr(row, n)) for n in _STEP_FIELDS})
 
 
 def _bool(name: str, value: Any) -> Any:
@@ -220,12 +225,22 @@ class SqlBlobStore:
         row = self._conn.execute(query).first()
         return None if row is None else (row.type, bytes(row.data))
 
-    def release(self, threads: Sequence[ThreadId], used_in: Sequence[str] | None = None) -> int:
+    def use(self, digests: Iterable[str], thread: ThreadId, used_in: str) -> None:
+        mine = {"tenant_id": self._tenant, "thread_id": thread, "used_in": used_in}
+        rows = [{**mine, "digest": digest} for digest in digests]
+        if rows:
+            self._conn.execute(self._use, rows)
+
+    def release(
+        self, threads: Sequence[ThreadId], used_in: str | None = None, but: Sequence[str] = ()
+    ) -> int:
         ended: set[str] = set()
         for part in chunks(threads):
             mine = [_U.tenant_id == self._tenant, _U.thread_id.in_(part)]
             if used_in is not None:
-                mine.append(_U.used_in.in_(list(used_in)))
+                mine.append(_U.used_in == used_in)
+            if but:
+                mine.append(_U.digest.not_in(list(but)))
             ended.update(self._conn.execute(select(_U.digest).where(*mine)).scalars())
             self._conn.execute(delete(s.blob_uses).where(*mine))
         count = 0

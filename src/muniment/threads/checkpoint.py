@@ -31,8 +31,13 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One stored checkpoint: ``data`` is a change, or the state where it is ``whole``."""
+class CheckpointInfo:
+    """One checkpoint as it is stored.
+
+    ``data`` is a change, or the state where it is ``whole``; lists of checkpoints come without
+    it.  ``through`` is the number of the last event the state knows, ``size`` the bytes of the
+    whole state, ``parent`` the ``thread@version`` a fork goes on from.
+    """
 
     version: int
     at: datetime
@@ -47,6 +52,17 @@ class Step:
     run: str | None = None
     turn: str | None = None
     step: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, without what changed."""
+        return {
+            "version": self.version,
+            "at": self.at.isoformat(),
+            "through": self.through,
+            "size": self.size,
+            "parent": self.parent,
+            **{"run": self.run, "turn": self.turn, "step": self.step},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +112,18 @@ def state_digest(
 
 
 def sealed(
-    keys: Digester, thread: str, step: Step, state: Mapping[str, Any], encode: Callable[[Any], str]
+    keys: Digester,
+    thread: str,
+    step: CheckpointInfo,
+    state: Mapping[str, Any],
+    encode: Callable[[Any], str],
 ) -> bool:
     """Whether a state is the one that was sealed."""
     sections = {n: section_digest(keys, thread, n, encode(v)) for n, v in state.items()}
     return state_digest(keys, thread, step.version, step.through, sections) == step.digest
 
 
-def replayed(steps: Iterable[Step]) -> State:
+def replayed(steps: Iterable[CheckpointInfo]) -> State:
     """The state after these steps, of which the first is whole."""
     state: State = {}
     for step in steps:
@@ -131,7 +151,7 @@ def is_whole(tail: int, size: int) -> bool:
 
 
 def last_good(
-    steps: Sequence[Step], check: Callable[[Step, Mapping[str, Any]], bool]
+    steps: Sequence[CheckpointInfo], check: Callable[[CheckpointInfo, Mapping[str, Any]], bool]
 ) -> int | None:
     """The newest of these versions whose state is the one that was sealed."""
     good: int | None = None

@@ -10,7 +10,7 @@ from muniment.events.log import Thread
 from muniment.gate.unit import Unit
 from muniment.ids import ThreadId
 from muniment.threads.approvals import Approval
-from muniment.threads.checkpoint import Section, Step
+from muniment.threads.checkpoint import CheckpointInfo, Section
 from muniment.threads.ledger import ToolCall
 
 
@@ -22,7 +22,7 @@ class CheckpointTable(Protocol):
         ...
 
     def put(
-        self, thread: Thread, step: Step, changed: Sequence[Section], gone: Sequence[str]
+        self, thread: Thread, step: CheckpointInfo, changed: Sequence[Section], gone: Sequence[str]
     ) -> None:
         """Add the next checkpoint and bring the newest state up to it.
 
@@ -30,19 +30,23 @@ class CheckpointTable(Protocol):
         """
         ...
 
-    def replace(self, thread: ThreadId, steps: Sequence[Step], state: Sequence[Section]) -> None:
+    def replace(
+        self, thread: ThreadId, steps: Sequence[CheckpointInfo], state: Sequence[Section]
+    ) -> None:
         """The whole history anew (after a prune or an erasure), and its newest state."""
         ...
 
-    def step(self, thread: ThreadId, version: int) -> Step | None:
+    def step(self, thread: ThreadId, version: int) -> CheckpointInfo | None:
         """One checkpoint as it is stored."""
         ...
 
-    def steps(self, thread: ThreadId, through: int | None = None) -> list[Step]:
+    def steps(self, thread: ThreadId, through: int | None = None) -> list[CheckpointInfo]:
         """The checkpoints from the last whole one up to that version (``None``: all there are)."""
         ...
 
-    def outline(self, thread: ThreadId, limit: int, before: int | None = None) -> list[Step]:
+    def outline(
+        self, thread: ThreadId, limit: int, before: int | None = None
+    ) -> list[CheckpointInfo]:
         """Checkpoints without their data, newest first."""
         ...
 
@@ -66,8 +70,15 @@ class BlobStore(Protocol):
         """Type and bytes of a value this thread uses."""
         ...
 
-    def release(self, threads: Sequence[ThreadId], used_in: Sequence[str] | None = None) -> int:
-        """End uses (``None``: all of these threads) and remove what nothing uses; how many."""
+    def use(self, digests: Iterable[str], thread: ThreadId, used_in: str) -> None:
+        """Note that values which are there are used here too."""
+        ...
+
+    def release(
+        self, threads: Sequence[ThreadId], used_in: str | None = None, but: Sequence[str] = ()
+    ) -> int:
+        """End uses (``None``: all of these threads), but for some values, and remove what nothing
+        uses any more; how many."""
         ...
 
 
