@@ -10,7 +10,7 @@ import pytest
 from muniment.threads.approvals import Approval
 from muniment.threads.artifacts import FileSeen, Seen
 from muniment.threads.ledger import CallStatus, Outcome, Request, ToolCall, Worker, begin, settle
-from muniment.threads.observations import RESUMED, TERM, Observation, Resumed
+from muniment.threads.observations import RESUMED, TERM, Observation
 from muniment.threads.resume import Head, Resumption, Task, resumption
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
@@ -34,22 +34,6 @@ def test_an_observation_is_fact_only_while_it_is_fresh() -> None:
     for language, way in (("en", "to be observed again by"), ("zh", "须重新观察")):
         told = build.told(NOW + HOUR, NOW, language)
         assert way in told and "2026-09-01T12:00" in told and "npm run build" in told
-
-
-def test_a_process_starts_knowing_nothing() -> None:
-    """What was observed before it opened the store is stale without anybody resuming."""
-    resumed = Resumed(NOW)
-    assert resumed.at("t") == NOW
-    resumed.mark("t", NOW + HOUR)
-    assert (resumed.at("t"), resumed.at("u")) == (NOW + HOUR, NOW)
-
-
-def test_forgetting_when_makes_things_stale_not_fresh() -> None:
-    """The list is bounded, in the safe direction."""
-    resumed = Resumed(NOW, limit=2)
-    for number in range(3):
-        resumed.mark(f"t{number}", NOW + number * HOUR)
-    assert resumed.at("t0") == NOW + 2 * HOUR
 
 
 STATE: dict[str, Any] = {

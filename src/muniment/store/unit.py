@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Text, column, func, select, text
 from muniment.ids import Ids
 from muniment.scope import Scope
 from muniment.store import schema as s
+from muniment.store.call_table import SqlApprovalTable, SqlCallTable
 from muniment.store.candidate_table import SqlCandidateTable
 from muniment.store.checkpoint_table import SqlBlobStore, SqlCheckpointTable, SqlThreadTable
 from muniment.store.event_table import SqlEventLog
@@ -84,6 +85,14 @@ class SqlUnit:
     @cached_property
     def threads(self) -> SqlThreadTable:
         return SqlThreadTable(self.conn, self.tenant)
+
+    @cached_property
+    def calls(self) -> SqlCallTable:
+        return SqlCallTable(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def approvals(self) -> SqlApprovalTable:
+        return SqlApprovalTable(self.conn, self.tenant, self._dialect)
 
     def flush(self) -> None:
         """Write what was collected: outbox rows, then the trail over all of it."""

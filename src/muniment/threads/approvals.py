@@ -7,7 +7,7 @@ It is state of a task, never memory: nothing recalled can stand in for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -47,6 +47,16 @@ class Approval:
     until: datetime | None = None
     revoked_at: datetime | None = None
     answer_id: str | None = None
+
+    def seal(self, keys: Digester) -> str:
+        """A keyed digest of all of it, kept in the trail, against which `verify` checks the row."""
+        values = [getattr(self, f.name) for f in fields(self)]
+        words = canonical([v.isoformat() if isinstance(v, datetime) else v for v in values])
+        return keys.digest("approval-seal", words)
+
+    def ended(self, at: datetime) -> Approval:
+        """The same, revoked."""
+        return replace(self, revoked_at=at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from muniment.errors import Conflict, InvalidInput
+from muniment.gate.keys import Digester
 
 LEASE = timedelta(minutes=5)  # how long a call may run before its worker is taken for dead
 LEASE_MAX = timedelta(days=7)
@@ -64,6 +65,11 @@ class ToolCall:
     def to_run(self) -> bool:
         """Whether the tool is to be run now, by whoever got this from `begin`."""
         return self.status is CallStatus.BEGUN
+
+    def seal(self, keys: Digester) -> str:
+        """A keyed digest of all of it, kept in the trail, against which `verify` checks the row."""
+        words = canonical([self.thread, *self.to_dict().values(), self.args_digest])
+        return keys.digest("tool-call", words)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""

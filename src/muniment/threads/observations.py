@@ -69,25 +69,3 @@ class Observation:
 def plain(value: Any) -> str:
     """A JSON value as words."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-class Resumed:
-    """When each thread was last taken up in this process.
-
-    What was observed before counts as stale here even where nobody called `resume`: a process
-    starts out knowing nothing of the outside.
-    """
-
-    def __init__(self, opened_at: datetime, limit: int = 10_000) -> None:
-        self._floor, self._limit = opened_at, limit
-        self._at: dict[str, datetime] = {}
-
-    def mark(self, thread: str, at: datetime) -> None:
-        """The thread is taken up now."""
-        if len(self._at) >= self._limit and thread not in self._at:
-            self._at, self._floor = {}, at  # forgetting may only make things stale
-        self._at[thread] = at
-
-    def at(self, thread: str) -> datetime:
-        """Since when observations of that thread are fresh here."""
-        return self._at.get(thread, self._floor)

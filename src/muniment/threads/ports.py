@@ -9,7 +9,9 @@ from typing import Protocol
 from muniment.events.log import Thread
 from muniment.gate.unit import Unit
 from muniment.ids import ThreadId
+from muniment.threads.approvals import Approval
 from muniment.threads.checkpoint import CheckpointInfo, Section
+from muniment.threads.ledger import ToolCall
 
 
 class CheckpointTable(Protocol):
@@ -106,6 +108,54 @@ class ThreadTable(Protocol):
         ...
 
 
+class CallTable(Protocol):
+    """The ledger of tool calls: one row a thread and key."""
+
+    def get(self, thread: ThreadId, key: str) -> ToolCall | None:
+        """What is recorded under a key."""
+        ...
+
+    def put(self, call: ToolCall) -> None:
+        """Record a call as it stands now; it replaces what was under its key."""
+        ...
+
+    def begun(self, thread: ThreadId) -> list[ToolCall]:
+        """Calls without an outcome, oldest first; at the cost of these alone."""
+        ...
+
+    def of(self, thread: ThreadId, limit: int) -> list[ToolCall]:
+        """The latest calls, oldest first."""
+        ...
+
+    def clear(self, threads: Sequence[ThreadId]) -> int:
+        """Remove these threads' calls; how many."""
+        ...
+
+
+class ApprovalTable(Protocol):
+    """Approvals as they were given; a newer one of the same name takes the older one's place."""
+
+    def of(self, thread: ThreadId) -> list[Approval]:
+        """All of a thread's, oldest first."""
+        ...
+
+    def add(self, approval: Approval) -> None:
+        """Record one."""
+        ...
+
+    def revoke(self, thread: ThreadId, name: str, at: datetime) -> int:
+        """End those of that name; how many were in force."""
+        ...
+
+    def citing(self, events: Sequence[str]) -> int:
+        """Remove those that stand on one of these events; how many."""
+        ...
+
+    def clear(self, threads: Sequence[ThreadId]) -> int:
+        """Remove these threads' approvals; how many."""
+        ...
+
+
 class ThreadUnit(Unit, Protocol):
     """One transaction with the short-term state of threads in it."""
 
@@ -122,4 +172,14 @@ class ThreadUnit(Unit, Protocol):
     @property
     def threads(self) -> ThreadTable:
         """The threads themselves."""
+        ...
+
+    @property
+    def calls(self) -> CallTable:
+        """Calls of tools."""
+        ...
+
+    @property
+    def approvals(self) -> ApprovalTable:
+        """Approvals."""
         ...

@@ -45,11 +45,16 @@ class Parts:
     lane: ReadLane
     tz: tzinfo = UTC
     memory_off: bool = False
+    opened_at: datetime = field(init=False)
+    mark: str = field(init=False)  # of this opening: a worker that never comes back
     _waiting: Counter[str] = field(default_factory=Counter)
     _drain: threading.Lock = field(default_factory=threading.Lock)
     _known: set[str] = field(default_factory=set)
     _seen: dict[tuple[str, ThreadId], Thread] = field(default_factory=dict)
     _knowing: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.opened_at, self.mark = self.clock.now(), self.ids.new("wrk")
 
     def now(self) -> datetime:
         """The injected clock's now."""
