@@ -30,22 +30,32 @@ def grounded(
     The spellings that ``catalogue`` (the shipped one by default) knows for a value count as the
     value.  Of a text the first 200,000 characters are read.
     """
+    predicate = (catalogue or builtin()).get(candidate.predicate)
+    return borne_out(candidate.content, texts, _spellings(candidate.value, predicate))
+
+
+def borne_out(content: str, texts: Sequence[str], spellings: frozenset[str] = frozenset()) -> bool:
+    """`grounded` for words alone; ``spellings`` are those (normalised) that show their value."""
     texts = [text[:_EVIDENCE_CHARS_MAX] for text in texts if text]
     if not texts:
         return False
     known = [normalise(text) for text in texts]
-    needed = [normalise(term) for term in identifiers(candidate.content)]
-    predicate = (catalogue or builtin()).get(candidate.predicate)
-    spellings = _spellings(candidate.value, predicate)
+    needed = [normalise(term) for term in identifiers(content)]
     if not all(_occurs(term, known) or term in spellings for term in needed):
         return False
     if spellings:
         bearing = [t for t, k in zip(texts, known, strict=True) if _any_occurs(spellings, [k])]
     else:
-        bearing = [t for t in texts if _shared(candidate.content, t) >= SHARED_TOKENS_MIN]
-        if not bearing and _shared(candidate.content, "\n".join(texts)) >= SHARED_TOKENS_MIN:
+        bearing = [t for t in texts if _shared(content, t) >= SHARED_TOKENS_MIN]
+        if not bearing and _shared(content, "\n".join(texts)) >= SHARED_TOKENS_MIN:
             bearing = list(texts)
-    return any(_same_polarity(candidate.content, text, spellings) for text in bearing)
+    return any(_same_polarity(content, text, spellings) for text in bearing)
+
+
+def names_occur(content: str, texts: Sequence[str]) -> bool:
+    """Whether every number, quotation and identifier of the content is in one of the texts."""
+    known = [normalise(text[:_EVIDENCE_CHARS_MAX]) for text in texts if text]
+    return all(_occurs(normalise(term), known) for term in identifiers(content))
 
 
 def value_occurs(value: Value, texts: Sequence[str], predicate: Predicate | None = None) -> bool:
