@@ -15,7 +15,7 @@ from muniment.text import inert
 #: The sections of a brief, in the order they are shown.
 SECTIONS = (
     *("goal", "constraints", "acceptance", "open", "approvals", "unknown_calls", "next"),
-    *("decisions", "failures", "completed", "artifacts", "observations", "setup"),
+    *("plan", "decisions", "failures", "completed", "artifacts", "observations", "setup"),
 )
 
 #: Those no view may lack, however small its budget.
@@ -29,6 +29,7 @@ _LABELS = {
     "approvals": ("approval", "审批"),
     "unknown_calls": ("outcome unknown", "结果未知"),
     "next": ("next", "下一步"),
+    "plan": ("step", "步骤"),
     "decisions": ("decision", "决定"),
     "failures": ("known failure", "已知失败"),
     "completed": ("done", "已完成"),
