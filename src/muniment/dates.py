@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import cache
 from typing import Literal
 
 from muniment.errors import InvalidInput
@@ -121,7 +122,7 @@ def resolve(text: str, said_at: datetime, tz: tzinfo) -> Interval | None:
     # Full-width digits, one for one, so that positions stay those of the text.
     folded = text[:_READ_CHARS_MAX].translate(_DIGITS)
     tense = _tense(folded)
-    for match in _PHRASE.finditer(folded):
+    for match in _phrase().finditer(folded):
         try:
             found = _read(folded, match, _Said(said_at.astimezone(tz), tz, tense, "", None))
             interval = _interval(found, text[slice(*match.span())], said_at) if found else None
@@ -140,8 +141,8 @@ class _Found:
 
 def _read(text: str, match: re.Match[str], said: _Said) -> _Found | None:
     rule = _RULES[int((match.lastgroup or "r0")[1:])]
-    inner = rule.pattern.match(text, match.start())
-    assert inner is not None  # `_PHRASE` is made of these patterns
+    inner = _compiled(rule.pattern).match(text, match.start())
+    assert inner is not None  # `_phrase` is made of these patterns
     mark = _mark(text, inner)
     if rule.marked and mark in ("", "on") and said.floor is None:
         return None
@@ -160,7 +161,7 @@ def _read(text: str, match: re.Match[str], said: _Said) -> _Found | None:
 def _second(text: str, at: int, said: _Said) -> _Span | None:
     """Return the other end of "from Monday to Friday", 10月1日到10月5日, if one follows at once."""
     joined = _TO.match(text, at)
-    match = _PHRASE.match(text, joined.end()) if joined else None
+    match = _phrase().match(text, joined.end()) if joined else None
     found = _read(text, match, said) if match else None
     if found is None or said.floor is None or found.span[1] <= said.floor:
         return None
@@ -394,7 +395,7 @@ _WEEKDAY_ZH = (
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    pattern: re.Pattern[str]
+    pattern: str
     resolve: _Resolver
     marked: bool = False  # a date only with a word beside it that says so
     lasting: bool = False  # a length of time from now on
@@ -403,7 +404,7 @@ class _Rule:
 def _rule(
     pattern: str, resolver: _Resolver, *, marked: bool = False, lasting: bool = False
 ) -> _Rule:
-    return _Rule(re.compile(pattern, re.IGNORECASE), resolver, marked=marked, lasting=lasting)
+    return _Rule(pattern, resolver, marked=marked, lasting=lasting)
 
 
 def _earlier(match: re.Match[str], said: _Said) -> _Span:
@@ -477,12 +478,20 @@ def _unnamed(pattern: str) -> str:
 
 # Looking first whether a phrase can begin here at all (a digit, a Han character or the first letter
 # of a word) spares four places in five the forty patterns.
-_PHRASE = re.compile(
-    "(?:(?=[0-9\u3007\u4e00-\u9fff])|(?<![A-Za-z0-9_])(?=[a-z]))(?:"
-    + "|".join(f"(?P<r{at}>{_unnamed(rule.pattern.pattern)})" for at, rule in enumerate(_RULES))
-    + ")",
-    re.IGNORECASE,
-)
+@cache
+def _phrase() -> re.Pattern[str]:
+    phrases = (f"(?P<r{at}>{_unnamed(rule.pattern)})" for at, rule in enumerate(_RULES))
+    return _compiled(
+        "(?:(?=[0-9\u3007\u4e00-\u9fff])|(?<![A-Za-z0-9_])(?=[a-z]))(?:" + "|".join(phrases) + ")"
+    )
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when a text first needs it: most processes read few dates."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
 _TO = re.compile(r"\s*(?:to|until|till|through|and|[-–—~～]|到|至)\s*", re.IGNORECASE)
 
 _BEFORE = re.compile(

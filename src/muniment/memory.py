@@ -201,9 +201,18 @@ class Memory:
         who = self._who(principal)
         return answering.confirm(self._parts, who, candidate, digest=digest, answer=answer, key=key)
 
-    def reject(self, candidate: str, *, digest: str | None, principal: object = None) -> Held:
+    def reject(
+        self,
+        candidate: str,
+        *,
+        digest: str | None,
+        answer: str | None = None,
+        principal: object = None,
+    ) -> Held:
         """Reject a waiting candidate; it does not come back until the user says it anew."""
-        return answering.reject(self._parts, self._who(principal), candidate, digest=digest)
+        return answering.reject(
+            self._parts, self._who(principal), candidate, digest=digest, answer=answer
+        )
 
     def revise(
         self,

@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import product
 from typing import Literal
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from muniment.errors import InvalidInput, NotAllowed
 from muniment.text import check_id
@@ -88,6 +88,12 @@ class Scope:
     def narrower_than(self, other: Scope) -> bool:
         """A strict superset of the other's parts; incomparable scopes are neither."""
         return self != other and other.covers(self)
+
+    @classmethod
+    def of_key(cls, key: str) -> Scope:
+        """The scope a stored `key` stands for."""
+        pairs = (pair.split("=", 1) for pair in key.split("&") if pair)
+        return stored_scope(tuple((name, unquote(value)) for name, value in pairs))
 
     def only(self, names: Iterable[str]) -> Scope:
         """The same scope reduced to the named parts."""

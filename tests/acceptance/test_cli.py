@@ -125,7 +125,10 @@ def test_reject_and_edit_what_waits(cli: Cli) -> None:
     edited = cli("--json", "revise", held["candidate"], "--content", "你喜欢用中文写提交信息").data
     assert edited["digest"] != held["digest"]
     assert cli("reject", held["candidate"], "--digest", held["digest"]).code == 5
-    gone = cli("--json", "reject", held["candidate"], "--digest", edited["digest"]).data
+    shown = (held["candidate"], "--digest", edited["digest"])
+    assert "reject.needs_answer" in cli("reject", *shown).err
+    answer = cli("--json", "append", "不，我没这么说过。").data["id"]
+    gone = cli("--json", "reject", *shown, "--answer", answer).data
     assert gone == {"candidate": held["candidate"], "status": "rejected"}
     assert cli("--json", "review").data["waiting"] == []
 

@@ -349,3 +349,23 @@ def test_the_key_is_private_and_apart_from_the_database(file_place: Place) -> No
         data = path.read_bytes()
         found = secret.encode() in data or bytes.fromhex(secret) in data
         assert found == (path == key), path
+
+
+def test_nobody_else_can_read_the_files_of_a_store(file_place: Place) -> None:
+    """Database, index and backup hold what was confided: for their owner alone."""
+    desk = Desk(file_place)
+    _prepared(desk)
+    desk.memory.backup(file_place.folder / "copy.db", principal=desk.who("root", "admin"))
+    desk.memory.export(file_place.folder / "out.jsonl")
+    desk.memory.close()
+    modes = {p.name: p.stat().st_mode & 0o077 for p in file_place.folder.iterdir()}
+    assert {"memory.db", "memory.db.index", "copy.db", "out.jsonl"} <= set(modes)
+    assert {name for name, open_to in modes.items() if open_to} == set()
+
+
+def test_doctor_names_files_that_others_can_read(file_place: Place) -> None:
+    """An existing file keeps its mode; it is said, not changed behind one's back."""
+    desk = Desk(file_place)
+    assert desk.memory.doctor()["open_to_others"] == []
+    (file_place.folder / "memory.db").chmod(0o644)
+    assert desk.memory.doctor()["open_to_others"] == ["memory.db"]

@@ -57,6 +57,29 @@ def test_two_guesses_about_one_fact_never_confirm_the_wrong_one(desk: Desk) -> N
     assert done.candidate.value == second.candidate.value == desk.values()[0]
 
 
+def test_guesses_about_a_set_wait_side_by_side(desk: Desk) -> None:
+    """Where several values can hold, each is a question of its own and none is lost."""
+    decisions = []
+    for name in ("a", "b", "c"):
+        event = desk.say(f"I think the entry point is src/{name}.ts.", by="assistant")
+        decisions.append(
+            desk.propose(
+                f"the entry point is src/{name}.ts",
+                event,
+                predicate="entry_point",
+                value=f"src/{name}.ts",
+            )
+        )
+    assert sorted(h.candidate.value for h in desk.memory.review()) == [
+        "src/a.ts",
+        "src/b.ts",
+        "src/c.ts",
+    ]
+    for decision in decisions:
+        desk.memory.confirm(decision.candidate_id, digest=decision.digest)
+    assert len(desk.records()) == 3
+
+
 def test_two_peoples_guesses_are_two_rows(desk: Desk) -> None:
     """One's own proposal waits for oneself, whoever else proposed the same about the project."""
     desk.guess("pnpm", user="ann")
@@ -209,6 +232,16 @@ def test_rejected_stays_away_until_the_user_says_it(desk: Desk) -> None:
     assert desk.memory.review() == []
     desk.wait()
     assert desk.remember("This project uses pnpm.").action == "activate"
+
+
+def test_the_runtime_does_not_reject_of_its_own_accord(desk: Desk) -> None:
+    """A tombstone takes the person's word, as a confirmation does."""
+    held = desk.guess()
+    with pytest.raises(NotAllowed):
+        desk.memory.reject(
+            held.candidate_id, digest=held.digest, principal=desk.who(channel="runtime")
+        )
+    assert len(desk.memory.review()) == 1
 
 
 def test_agents_jobs_and_imports_do_not_reject_or_edit(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -177,7 +178,7 @@ def test_the_lexical_index_is_used_under_row_level_security(pg_desk: Desk) -> No
         conn.execute("SELECT set_config('muniment.tenant', 'acme', false)")
         plan = conn.execute(
             "EXPLAIN SELECT * FROM muniment_index.postings WHERE tenant_id = 'acme' "
-            "AND layer = 'turn' AND part = 'owner=lin' AND term IN ('399')"
+            "AND place = 1 AND term IN ('399')"
         ).fetchall()
     text = "\n".join(row[0] for row in plan)
     assert "Index" in text and "Seq Scan" not in text, text
@@ -212,3 +213,33 @@ def test_connections_cut_off_by_the_server_are_typed_errors_and_heal(pg_desk: De
     else:
         pytest.fail("it did not heal")
     assert pg_desk.remember("I prefer short answers.").action == "activate"
+
+
+def test_a_thorough_scrub_leaves_no_erased_byte_in_the_tables_files(pg_desk: Desk) -> None:
+    """Plain erase says that pages and log may keep words; after `scrub` the pages do not."""
+    place = pg_desk.place
+    [(data, oid)] = place.run(
+        "SELECT current_setting('data_directory'), oid FROM pg_database "
+        "WHERE datname = current_database()"
+    )
+    folder = Path(data) / "base" / str(oid)
+    if not os.access(folder, os.R_OK):
+        pytest.skip("the server's files are out of reach")
+
+    def files_with(mark: bytes) -> int:
+        place.run("CHECKPOINT")
+        found = [mark in p.read_bytes() or mark.lower() in p.read_bytes() for p in folder.iterdir()]
+        return sum(found)
+
+    text = "I like MARKERQZX tea."
+    event = pg_desk.say(text, scope=None)
+    assert pg_desk.propose("I like MARKERQZX tea", event, kind="preference").action == "activate"
+    pg_desk.memory.rebuild_index()
+    assert files_with(b"MARKERQZX") >= 2
+    done = pg_desk.memory.erase(event=event.id)
+    assert not done.complete
+    assert any("write-ahead log" in words for words in done.pending)
+    assert any("scrub" in words for words in done.pending)
+    left = pg_desk.memory.scrub()["left"]
+    assert files_with(b"MARKERQZX") == 0
+    assert any("write-ahead log" in words for words in left)

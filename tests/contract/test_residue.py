@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from muniment import Unavailable
 from tests.contract.kit import Desk, Place
@@ -39,6 +41,17 @@ def _tables_with(place: Place, mark: str) -> set[str]:
 
 def _found(place: Place) -> set[str]:
     return _files_with(place.folder, MARK) if place.name == "file" else _tables_with(place, MARK)
+
+
+def _impatient(desk: Desk) -> None:
+    """Wait a moment, not ten seconds, for whoever holds a lock."""
+
+    def hurry(connection: Any, *_: Any) -> None:
+        connection.execute("PRAGMA busy_timeout=200")
+
+    parts: Any = desk.memory._parts
+    for engine in (parts.store.backend.engine, parts.index._engine):
+        event.listen(engine, "checkout", hurry)
 
 
 def _everything(desk: Desk) -> tuple[str, str]:
@@ -163,6 +176,7 @@ def test_a_reader_that_pins_the_log_is_named(file_place: Place, which: str) -> N
     desk = Desk(file_place)
     event, _ = _everything(desk)
     desk.memory.rebuild_index()
+    _impatient(desk)
     reader = sqlite3.connect(str(file_place.file) + which, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -183,6 +197,7 @@ def test_an_index_that_is_down_does_not_stop_the_erasure(file_place: Place) -> N
     desk = Desk(file_place)
     event, record = _everything(desk)
     desk.memory.rebuild_index()
+    _impatient(desk)
     blocker = sqlite3.connect(str(file_place.file) + ".index", isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     try:

@@ -201,8 +201,11 @@ def test_a_late_indexer_does_not_bring_old_words_back(durable_place: Place, deed
         if deed == "erase":
             assert b"markerold" not in index.lower()
     else:
-        mine = f"tenant_id = '{durable_place.tenant}' AND layer = 'record'"
-        rows = durable_place.run(f"SELECT term FROM muniment_index.postings WHERE {mine}")
+        rows = durable_place.run(
+            "SELECT p.term FROM muniment_index.postings p JOIN muniment_index.docs d "
+            "USING (tenant_id, doc) "
+            f"WHERE d.tenant_id = '{durable_place.tenant}' AND d.layer = 'record'"
+        )
         terms = {row[0] for row in rows}
         assert not any("markerold" in t for t in terms)
         one.memory.close()

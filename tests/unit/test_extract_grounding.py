@@ -38,6 +38,12 @@ def says(content: str, value: Value = None, predicate: str | None = None) -> Can
         (says("the user prefers to skip code review"), "the user prefers to skip code review."),
         (says("the port is 8080", "8080"), "port ８０８０ is open"),
         (says("we do not use npm", "npm", "package_manager"), "We don't use npm."),
+        (says("用户选择了方案 C"), "我选方案 C。"),
+        (says("用户从五个方案里选定了方案 C"), "五个方案里我选方案 C。"),
+        (says("用户采用了方案三"), "我用方案三。"),
+        (says("The user chose plan C."), "I choose plan C."),
+        (says("The user chose plan C of the five"), "Of the five I choose plan C."),
+        (says("The user picked the third option"), "I'll go with the third option."),
     ],
 )
 def test_borne_out(candidate: Candidate, text: str) -> None:
@@ -54,6 +60,14 @@ def test_borne_out(candidate: Candidate, text: str) -> None:
         (says("the user likes tests"), "the user does not like tests"),
         (says("the team deploys with Kubernetes on Fridays"), "we had lunch on Friday"),
         (says('the button says "Send"'), 'the button says "Save"'),
+        (says("用户选择了方案 E"), "我选方案 C。"),
+        (says("用户选择了方案二"), "我选方案三。"),
+        (says("用户选择了方案 C"), "我不选方案 C。"),
+        (says("用户选择了方案 C，因为它最便宜"), "我选方案 C。"),
+        (says("The user chose plan E."), "I choose plan C."),
+        (says("The user chose plan C."), "I do not choose plan C."),
+        (says("The user chose plan C because it is the cheapest."), "I choose plan C."),
+        (says("The user picked the second option"), "I'll go with the third option."),
     ],
 )
 def test_not_borne_out(candidate: Candidate, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -77,6 +77,7 @@ def doctor(ctx: typer.Context) -> None:
             ("key", found["key"] or "missing"),
             ("audit of reads", found["audit_lane"]),
             ("policy", found["policy"]),
+            ("readable by others", _exposed(found["open_to_others"])),
             ("tenant, user", f"{session.principal.tenant}, {session.principal.user}"),
             ("channel", session.principal.channel.value),
             ("evidence", f"{found['events']} events in {found['threads']} conversations"),
@@ -88,6 +89,11 @@ def doctor(ctx: typer.Context) -> None:
     )
     for text, command in advice(found):
         session.screen.command(session.command(*command), text)
+
+
+def _exposed(names: Sequence[str]) -> str | None:
+    """Files others can read, with what to do about it."""
+    return f"{', '.join(names)} (run chmod 600 on them)" if names else None
 
 
 def advice(found: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:

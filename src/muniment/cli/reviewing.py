@@ -15,6 +15,9 @@ from muniment.gate.reasons import explain
 from muniment.memory import Memory
 
 Candidate = Annotated[str, typer.Argument(help="The id of what waits; see `review`.")]
+Answer = Annotated[
+    str | None, typer.Option(help="The event in which the user answered (runtime channel).")
+]
 Digest = Annotated[str | None, typer.Option(help="Of what was shown; see `review`.")]
 
 
@@ -114,9 +117,7 @@ def confirm(
     ctx: typer.Context,
     candidate: Candidate,
     digest: Digest = None,
-    answer: Annotated[
-        str | None, typer.Option(help="The event in which the user answered (runtime channel).")
-    ] = None,
+    answer: Answer = None,
     key: words.Key = None,
 ) -> None:
     """Confirm exactly what was shown.  A person does; an agent never may."""
@@ -129,11 +130,13 @@ def confirm(
         cards.decision(session.screen, made, session.language)
 
 
-def reject(ctx: typer.Context, candidate: Candidate, digest: Digest = None) -> None:
+def reject(
+    ctx: typer.Context, candidate: Candidate, digest: Digest = None, answer: Answer = None
+) -> None:
     """Reject what waits; it does not come back until the user says it anew."""
     session = session_of(ctx)
     with session.open() as memory:
-        held = memory.reject(candidate, digest=digest)
+        held = memory.reject(candidate, digest=digest, answer=answer)
     if session.as_json:
         session.screen.data({"candidate": held.id, "status": "rejected"})
     else:

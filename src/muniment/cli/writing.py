@@ -80,7 +80,9 @@ def propose(
     subject: Annotated[str | None, typer.Option(help="Whom or what it is about.")] = None,
     condition: Annotated[
         list[str] | None,
-        typer.Option(metavar="FACET=WORD", help="entities, paths, stages or tasks; repeatable."),
+        typer.Option(
+            metavar="FACET=WORD", help="entities, paths, stages, tasks, when; repeatable."
+        ),
     ] = None,
     record_scope: Annotated[
         list[str] | None,

@@ -97,7 +97,9 @@ def _own_subject(principal: Principal, subject: object) -> str:
 
 
 def _own_scopes(unit: Unit, principal: Principal, scope: Scope, match: str) -> tuple[str, ...]:
-    known = [scope] if match == "exact" else [s for s in unit.scopes() if scope.covers(s)]
+    known = (
+        [scope] if match == "exact" else [s for s in unit.scopes(threads=True) if scope.covers(s)]
+    )
     admin = principal.channel is Channel.ADMIN
     mine = [s for s in known if admin or permits(principal, s)]
     if match == "exact" and not mine:

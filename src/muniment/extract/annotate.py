@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 from muniment.extract.lexicon import concept, concepts, fold, says
 from muniment.extract.people import person_in
+from muniment.extract.words import Folded
 from muniment.gate.candidate import Candidate, Claim, Direction, Flag
-from muniment.records.facts import Catalogue
+from muniment.records.facts import Catalogue, Predicate
 from muniment.records.record import Durability, Kind, Sensitivity
 from muniment.text import language
 
@@ -35,24 +37,33 @@ def annotate(candidate: Candidate, catalogue: Catalogue | None = None) -> Candid
     only rises, a one-off or volatile one stays so.  With a ``catalogue``, what its predicate
     says (expiry, refresh, sensitivity, topic) is filled in.  Idempotent; decides nothing.
     """
-    folded = fold(candidate.content)
-    candidate = _by_predicate(candidate, catalogue)
-    person = person_in(candidate.content)
-    subject = (
-        person if person and not candidate.subject.startswith("person:") else candidate.subject
-    )
-    topic = candidate.topic or topic_of(folded, candidate.kind)
-    annotated = replace(
-        candidate,
-        subject=subject,
-        topic=topic,
-        direction=_direction(candidate, folded, topic),
-        durability=_durability(candidate, folded),
-        claim=_claim(candidate, subject),
-        flags=candidate.flags | flags_of(folded),
-        language=language(candidate.content),
-    )
-    return replace(annotated, sensitivity=_sensitivity(annotated, folded))
+    found = notes(candidate, catalogue, fold(candidate.content), person_in(candidate.content))
+    return replace(candidate, **found)
+
+
+def notes(
+    c: Candidate, catalogue: Catalogue | None, folded: Folded, person: str | None
+) -> dict[str, Any]:
+    """The fields that `annotate` sets, for words that are folded and whose person is known."""
+    predicate = catalogue.get(c.predicate) if catalogue else None
+    subject = person if person and not c.subject.startswith("person:") else c.subject
+    topic = c.topic or (predicate.topic if predicate else None) or topic_of(folded, c.kind)
+    claim = _claim(c, subject)
+    found: dict[str, Any] = {
+        "subject": subject,
+        "topic": topic,
+        "direction": _direction(c.kind, folded, topic),
+        "durability": _durability(c, predicate, folded),
+        "claim": claim,
+        "flags": c.flags | flags_of(folded),
+        "language": language(c.content),
+        "sensitivity": _sensitivity(c, predicate, subject, claim, folded),
+    }
+    if predicate is not None:
+        found["refresh"] = c.refresh or predicate.refresh
+        if c.expires_at is None and predicate.expires is not None:
+            found["expires_at"] = c.said_at + predicate.expires
+    return found
 
 
 def flags_of(folded: str) -> frozenset[Flag]:
@@ -75,8 +86,8 @@ def direction_of(folded: str) -> Direction:
     return Direction.TIGHTENS if says("tightens", folded) else Direction.NEUTRAL
 
 
-def _direction(candidate: Candidate, folded: str, topic: str | None) -> Direction:
-    if candidate.kind not in _ACTING:
+def _direction(kind: Kind, folded: str, topic: str | None) -> Direction:
+    if kind not in _ACTING:
         return Direction.NEUTRAL
     found = direction_of(folded)
     if topic is not None:
@@ -84,33 +95,17 @@ def _direction(candidate: Candidate, folded: str, topic: str | None) -> Directio
         return Direction.LOOSENS if found is Direction.NEUTRAL else found
     if found is Direction.LOOSENS and not says("controls", folded):
         return Direction.NEUTRAL
-    if candidate.kind is Kind.RULE or found is Direction.LOOSENS:
+    if kind is Kind.RULE or found is Direction.LOOSENS:
         return found
     return Direction.NEUTRAL
-
-
-def _by_predicate(candidate: Candidate, catalogue: Catalogue | None) -> Candidate:
-    predicate = catalogue.get(candidate.predicate) if catalogue else None
-    if predicate is None:
-        return candidate
-    volatile = predicate.volatile and candidate.durability is not Durability.ONE_OFF
-    expires_at = candidate.expires_at
-    if expires_at is None and predicate.expires is not None:
-        expires_at = candidate.said_at + predicate.expires
-    return replace(
-        candidate,
-        durability=Durability.VOLATILE if volatile else candidate.durability,
-        expires_at=expires_at,
-        refresh=candidate.refresh or predicate.refresh,
-        topic=candidate.topic or predicate.topic,
-        sensitivity=max(candidate.sensitivity, predicate.sensitivity, key=_RANK.index),
-    )
 
 
 _RANK = list(Sensitivity)
 
 
-def _durability(candidate: Candidate, folded: str) -> Durability:
+def _durability(candidate: Candidate, predicate: Predicate | None, folded: str) -> Durability:
+    if predicate and predicate.volatile and candidate.durability is not Durability.ONE_OFF:
+        return Durability.VOLATILE
     if candidate.durability is not Durability.LONG_TERM:
         return candidate.durability
     if says("one_off", folded) and not says("lasting", folded):
@@ -128,11 +123,15 @@ def _claim(candidate: Candidate, subject: str) -> Claim:
     return Claim.WORLD
 
 
-def _sensitivity(candidate: Candidate, folded: str) -> Sensitivity:
-    found = candidate.sensitivity
-    about_person = candidate.subject.startswith(("user:", "person:"))
-    if about_person and candidate.kind is Kind.FACT:
+def _sensitivity(
+    c: Candidate, predicate: Predicate | None, subject: str, claim: Claim, folded: str
+) -> Sensitivity:
+    found = c.sensitivity
+    if predicate is not None:
+        found = max(found, predicate.sensitivity, key=_RANK.index)
+    about_person = subject.startswith(("user:", "person:"))
+    if about_person and c.kind is Kind.FACT:
         found = max(found, Sensitivity.PERSONAL, key=_RANK.index)
-    if about_person and candidate.claim is not Claim.RULE and says("sensitive", folded):
+    if about_person and claim is not Claim.RULE and says("sensitive", folded):
         found = Sensitivity.SENSITIVE
     return found

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
+from typing import Any
 
 from muniment import dates
 from muniment.events.event import Event, EventKind
-from muniment.extract.annotate import annotate
+from muniment.extract.annotate import notes
 from muniment.extract.lexicon import says
-from muniment.extract.people import person_in
 from muniment.extract.place import place_of
 from muniment.extract.sentences import Piece, without_lead
 from muniment.extract.tasks import condition_in
@@ -56,7 +56,7 @@ def build(
 ) -> Candidate:
     """The candidate of these words: what they say, where it applies, and how it reads."""
     event, said = reading.event, _said(words)
-    person = person_in(said.text)
+    person = said.person
     predicate = match.predicate if match else None
     place = place_of(
         event,
@@ -84,8 +84,9 @@ def build(
         span=(said.start, said.end),
         wider=place.wider,
         write_reason="explicit" if explicit else "stated",
+        **_dated(said, intent, reading),
     )
-    return annotate(_dated(candidate, reading), reading.catalogue)
+    return replace(candidate, **notes(candidate, reading.catalogue, said.folded, person))
 
 
 def _said(words: Piece) -> Piece:
@@ -95,30 +96,44 @@ def _said(words: Piece) -> Piece:
     return bare.part(0, len(text))
 
 
-def _dated(candidate: Candidate, reading: Reading) -> Candidate:
+def _dated(said: Piece, intent: Intent, reading: Reading) -> dict[str, Any]:
     """Validity from the words: a change "last week", "from next Monday", "until Friday"."""
-    found = dates.resolve(candidate.content, candidate.said_at, reading.tz)
+    if not says("dated", said.folded):
+        return {}
+    found = dates.resolve(said.folded, reading.event.said_at, reading.tz)
     if found is None:
-        return candidate
+        return {}
     if found.relation == "until":
-        return replace(candidate, valid_to=found.end, expires_at=found.end)
-    starts = found.relation == "from" or candidate.intent is Intent.CHANGE
-    if not starts or found.start is None:
-        return candidate
-    return replace(candidate, valid_from=found.start)
+        return {"valid_to": found.end, "expires_at": found.end}
+    starts = found.relation == "from" or intent is Intent.CHANGE
+    return {"valid_from": found.start} if starts and found.start is not None else {}
 
 
-def with_words(candidate: Candidate, words: Piece) -> Candidate:
-    """The same candidate with more of the words around it."""
+def with_words(candidate: Candidate, words: Piece, reservation: Piece) -> Candidate:
+    """The same candidate with the reservation that follows it: ", unless I ask for detail"."""
     said = _said(words)
-    return replace(candidate, content=said.text, span=(said.start, said.end))
+    made = replace(candidate, content=said.text, span=(said.start, said.end))
+    when = condition_in(without_lead(reservation)).when
+    if candidate.kind not in ACTING or not when:
+        return made
+    condition = replace(candidate.condition, when=(*candidate.condition.when, *when))
+    return replace(made, condition=condition)
 
 
-def condition_of(folded: str, kind: Kind, reading: Reading, match: Match | None) -> Condition:
-    """The condition of a way of acting; facts have none."""
+def condition_of(
+    words: Piece, kind: Kind, reading: Reading, match: Match | None, clause: Piece | None = None
+) -> Condition:
+    """The condition of a way of acting; facts have none.
+
+    ``clause`` is the one of these words that the match was found in.
+    """
     if kind not in ACTING or (match is not None and not match.predicate.conditions):
         return Condition()
-    found = condition_in(folded, subjects=kind is Kind.PREFERENCE)
+    stated = None
+    if match is not None and clause is not None:
+        at = clause.start - words.start
+        stated = (at + match.start, at + match.end)
+    found = condition_in(words, subjects=kind is Kind.PREFERENCE, stated=stated)
     # The task of the thread narrows the scope instead, where the attribute may be that narrow.
     own = reading.event.scope.task
     if own in found.tasks and (match is None or "task" in match.predicate.scope):

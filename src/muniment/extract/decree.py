@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from muniment.extract.annotate import annotate
 from muniment.extract.build import END_MARKS, Reading
-from muniment.extract.sentences import Piece, sentences
+from muniment.extract.sentences import Passage, Piece
 from muniment.gate.candidate import Candidate, Claim, Flag
 from muniment.records.record import Kind, Namespace
 from muniment.scope import Scope
@@ -16,11 +16,11 @@ RULES_MAX = 64
 _NOT_ASKED = frozenset({Flag.QUESTION, Flag.HYPOTHETICAL, Flag.QUOTED, Flag.HEDGED})
 
 
-def decreed(text: str, reading: Reading) -> list[Candidate]:
+def decreed(text: Passage, reading: Reading) -> list[Candidate]:
     """The rules of a policy text, at most 64; it holds for the event's team or project, or for
     everybody."""
     found: list[Candidate] = []
-    for piece in sentences(text):
+    for piece in text.sentences():
         words = piece.part(0, len(piece.text.rstrip(END_MARKS)))
         if words.text:
             found.append(_rule(words, reading))

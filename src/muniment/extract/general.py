@@ -8,7 +8,7 @@ from muniment.events.event import EventKind
 from muniment.extract.annotate import direction_of, topic_of
 from muniment.extract.build import Reading, of_project
 from muniment.extract.lexicon import says
-from muniment.extract.people import UNNAMED, person_in
+from muniment.extract.people import UNNAMED
 from muniment.extract.sentences import Piece
 from muniment.gate.candidate import Direction
 from muniment.records.record import Kind
@@ -129,7 +129,7 @@ def _durable(words: Piece, reading: Reading) -> bool:
         return False
     if says("durable_fact", folded):
         return True
-    if person := person_in(words.text):
+    if person := words.person:
         return person != UNNAMED and says("durable_other", folded)
     if not reading.by_user:
         return says("user_claim", folded)

@@ -14,7 +14,7 @@ from muniment.extract.attributes import Role
 from muniment.extract.build import Reading, build
 from muniment.extract.lexicon import data, says
 from muniment.extract.prose import read_sentence
-from muniment.extract.sentences import Piece, sentences
+from muniment.extract.sentences import Passage, Piece
 from muniment.extract.triggers import Match, matches
 from muniment.gate.candidate import Candidate
 
@@ -24,12 +24,12 @@ FOUND_MAX = 64
 _GUIDES = (".md", ".rst", ".txt")
 
 
-def observed(text: str, reading: Reading) -> list[Candidate]:
+def observed(text: Passage, reading: Reading) -> list[Candidate]:
     """The candidates of a file or a tool's result, fields first."""
     if reading.event.kind is EventKind.FILE and (spec := _manifest(reading)):
-        return list(_fields(text, spec, reading))
+        return list(_fields(text.text, spec, reading))
     found: list[Candidate] = []
-    for piece in sentences(text):
+    for piece in text.sentences():
         if len(found) >= FOUND_MAX:
             break
         found += _of_line(piece, reading)

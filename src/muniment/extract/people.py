@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from muniment.extract.lexicon import data, fold
+from muniment.extract.lexicon import data, narrowed, simplified
+from muniment.extract.words import Lazy
 from muniment.records.facts import builtin
 
 UNNAMED = "person:unnamed"
 _NAME_EN = r"[A-Z][\w'-]*"
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _PRONOUN = re.compile(r"^(?:他|她|(?i:he|she))(?:们)?(?![A-Za-z])")
 # "In meetings, Sam …": whom it is about may stand after where it holds.
 _PLACE_FIRST = re.compile(
@@ -20,10 +22,12 @@ _PLACE_FIRST = re.compile(
 )
 
 
-class _Words(NamedTuple):
-    related: tuple[re.Pattern[str], ...]
-    named: tuple[re.Pattern[str], ...]
-    not_names: frozenset[str]
+class _Turn(NamedTuple):
+    """One way to say whom it is about; ``latin`` ones are English, the others hold Han."""
+
+    expression: Lazy
+    related: bool
+    latin: bool
 
 
 def person_in(text: str) -> str | None:
@@ -32,27 +36,41 @@ def person_in(text: str) -> str | None:
     The name as written, or the relation where no name is said ("my wife" → ``person:wife``).
     ``None`` for statements about the speaker, a project or nobody in particular.
     """
-    folded = fold(text).strip()
-    first = _person_at_start(folded)
+    said = narrowed(text).strip()
+    folded = simplified(said)
+    first = _person_at_start(folded, said)
     if first is None and (place := _PLACE_FIRST.match(folded)):
-        return _person_at_start(folded[place.end() :])
+        return _person_at_start(folded[place.end() :], said[place.end() :])
     return first
 
 
-def _person_at_start(folded: str) -> str | None:
-    words = _words()
-    for pattern in words.related:
-        if hit := pattern.search(folded):
-            name = hit.group("name")
-            return f"person:{name if name and name not in words.not_names else hit.group('rel')}"
-    for pattern in words.named:
-        if (hit := pattern.search(folded)) and not _no_name(hit.group("name"), words.not_names):
-            return f"person:{hit.group('name')}"
+def _person_at_start(folded: str, said: str) -> str | None:
+    han, latin = _HAN.search(folded) is not None, folded[:1].isascii()
+    for turn in _turns():
+        if not (latin if turn.latin else han):
+            continue
+        hit = turn.expression.pattern.search(folded)
+        if hit is None:
+            continue
+        name = hit.group("name")
+        if turn.related and (not name or name in _not_names()):
+            return f"person:{hit.group('rel')}"
+        if turn.related or not _no_name(name):
+            start, end = hit.span("name")
+            return f"person:{said[start:end]}"
     return UNNAMED if _PRONOUN.search(folded) else None
 
 
-def _no_name(name: str, known: frozenset[str]) -> bool:
-    return name in known or name.casefold() in _products()
+def _no_name(name: str) -> bool:
+    if name in _not_names() or name.casefold() in _products():
+        return True
+    return name.islower() and name.capitalize() in _not_names()
+
+
+@cache
+def _not_names() -> frozenset[str]:
+    spec = data("people.yaml")
+    return frozenset([*spec["not_names"], *spec["not_names_zh"]])
 
 
 @cache
@@ -62,14 +80,16 @@ def _products() -> frozenset[str]:
 
 
 @cache
-def _words() -> _Words:
+def _turns() -> tuple[_Turn, ...]:
     spec = data("people.yaml")
     names = _name_zh(spec)
-    return _Words(
-        related=tuple(re.compile(p) for p in _related(spec, names)),
-        named=tuple(re.compile(p) for p in _named(spec, names)),
-        not_names=frozenset([*spec["not_names"], *spec["not_names_zh"]]),
+    ways = (
+        (_related_zh(spec, names), True, False),
+        (_related_en(spec), True, True),
+        (_named_zh(spec, names), False, False),
+        (_named_en(spec), False, True),
     )
+    return tuple(_Turn(Lazy(p, 0), *kind) for patterns, *kind in ways for p in patterns)
 
 
 def _name_zh(spec: Mapping[str, Any]) -> str:
@@ -80,35 +100,49 @@ def _name_zh(spec: Mapping[str, Any]) -> str:
     )
 
 
-def _related(spec: Mapping[str, Any], name_zh: str) -> Iterator[str]:
-    """Relation first: "my wife …", "our designer Priya …", "我同事小王…", "同事小林…"."""
-    rel_zh, rel_en = (_any(spec["relations"][lang]) for lang in ("zh", "en"))
-    role_zh = _any([*spec["relations"]["zh"], *spec["roles"]["zh"]])
-    role_en = _any([*spec["roles"]["en"], *spec["relations"]["en"]])
-    state, said_en = _any(spec["states"]["zh"]), _any(spec["personal"]["en"])
-    heard = r"(?:(?:今天|昨天|最近|刚才?|我|才)*(?:发现|得知|知道了?|听说))?"
-    mine = rf"^(?:{heard}(?:我们?|咱们?|上)(?:的)?(?:[一那这][个位]|[老大小前亲])?)"
-    owner = r"(?i:my|our|his|her|their) (?:[\w-]+ ){0,2}?"
-    name = rf"(?: (?:is )?(?:called |named )?(?P<name>{_NAME_EN})(?! [a-z]+ing\b))"
-    yield rf"{mine}(?P<rel>{role_zh})(?:叫|是)?(?P<name>{name_zh})(?={state})"
-    yield rf"{mine}(?P<rel>{rel_zh})(?P<name>(?!))?(?=.)"
-    yield rf"^(?P<rel>{rel_zh})(?P<name>(?!))?(?={_any(spec['personal']['zh'])})"
-    yield rf"^(?P<rel>{role_zh})(?P<name>{name_zh})(?={state})"
-    yield rf"^{owner}(?P<rel>(?i:{role_en}))\b,?{name}"
-    yield rf"^{owner}(?P<rel>(?i:{rel_en}))\b(?P<name>(?!))?"
-    yield rf"^{owner}(?P<rel>(?i:{role_en}))(?P<name>(?!))?(?: {said_en}\b|'s )"
+def _related_zh(spec: Mapping[str, Any], name: str) -> Iterator[str]:
+    """Relation first: "我同事小王…", "同事小林…", "我妈妈…"."""
+    relation, role = _any(spec["relations"]["zh"]), _all_of(spec, "zh")
+    state, said = _any(spec["states"]["zh"]), _any(spec["personal"]["zh"])
+    mine = f"^{spec['mine']['zh']}"
+    yield rf"{mine}(?P<rel>{role})(?:叫|是)?(?P<name>{name})(?={state})"
+    yield rf"{mine}(?P<rel>{relation})(?P<name>(?!))?(?=.)"
+    yield rf"^(?P<rel>{relation})(?P<name>(?!))?(?={said})"
+    yield rf"^(?P<rel>{role})(?P<name>{name})(?={state})"
 
 
-def _named(spec: Mapping[str, Any], name_zh: str) -> Iterator[str]:
-    """Name first: "Jack is my boss", "小林不吃香菜", "Priya can't eat …"."""
-    rel_zh = _any([*spec["relations"]["zh"], *spec["roles"]["zh"]])
-    rel_en = _any([*spec["relations"]["en"], *spec["roles"]["en"]])
+def _related_en(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Relation first: "my wife …", "our designer Priya …"."""
+    relation, role = _any(spec["relations"]["en"]), _all_of(spec, "en")
+    said, mine = _any(spec["personal"]["en"]), f"^{spec['mine']['en']}"
+    yield (
+        rf"{mine}(?P<rel>(?i:{role}))\b,?"
+        rf"(?: (?:is )?(?:called |named )?(?P<name>{_NAME_EN})(?! [a-z]+ing\b))"
+    )
+    yield rf"{mine}(?P<rel>(?i:{relation}))\b(?P<name>(?!))?"
+    yield rf"{mine}(?P<rel>(?i:{role}))(?P<name>(?!))?(?: {said}\b|'s )"
+
+
+def _named_zh(spec: Mapping[str, Any], name: str) -> Iterator[str]:
+    """Name first: "赵雅婷是我的同事", "小林不吃香菜"."""
+    yield spec["introduced"]["zh"].replace("{rel}", _all_of(spec, "zh"))
+    yield rf"^(?P<name>{name})(?=\s*{_any(spec['personal']['zh'])})"
+    yield from (turn.replace("{name}", name) for turn in spec["named_later"]["zh"])
+
+
+def _named_en(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Name first: "Jack is my boss", "Priya can't eat …"."""
     surname = r"(?: [A-Z][\w'-]+)?(?:,? and [A-Z]\w+)?"
     said = _any(p if p.startswith("(?:'s") else f" {p}" for p in spec["personal"]["en"])
-    yield spec["introduced"]["zh"].replace("{rel}", rel_zh)
-    yield spec["introduced"]["en"].replace("{rel}", rel_en)
-    yield rf"^(?P<name>{name_zh})(?=\s*{_any(spec['personal']['zh'])})"
+    yield spec["introduced"]["en"].replace("{rel}", _all_of(spec, "en"))
     yield rf"^(?P<name>[A-Z][a-z]+?(?:[-'](?!s\b)\w+)?){surname}{said}\b"
+    yield from (turn.replace("{name}", "[A-Z][a-z]+") for turn in spec["named_later"]["en"])
+    yield spec["uncapital"]
+
+
+def _all_of(spec: Mapping[str, Any], language: str) -> str:
+    roles, relations = spec["roles"][language], spec["relations"][language]
+    return _any([*relations, *roles] if language == "zh" else [*roles, *relations])
 
 
 def _any(words: Iterable[str]) -> str:

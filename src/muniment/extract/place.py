@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from muniment.events.event import Event
 from muniment.extract.lexicon import says
@@ -44,7 +46,7 @@ def place_of(
         parts -= {"task"} - named
         if says("everywhere", folded):
             parts -= {"project", "workspace", "task"}
-    scope = _supported(event, parts)
+    scope = _supported(event.scope, event.user, str(event.thread), frozenset(parts))
     subject = person or _subject(event, predicate, own=own)
     namespace = predicate.namespace if predicate else _namespace(kind, own=own)
     return Place(scope, subject, namespace, _wider(event, folded, parts))
@@ -61,20 +63,18 @@ def _named_parts(event: Event, folded: str, condition: Condition | None) -> set[
     return named
 
 
-def _supported(event: Event, parts: set[str]) -> Scope:
+@lru_cache(maxsize=1024)
+def _supported(scope: Scope, user: str | None, thread: str, parts: Set[str]) -> Scope:
     """Those parts the thread has ids for; without any, the thread itself: never everything."""
-    scope = event.scope
-    if scope.user is None and event.user is not None:
-        scope = scope.with_parts(user=event.user)
+    if scope.user is None and user is not None:
+        scope = scope.with_parts(user=user)
     if "project" in parts and scope.project is None:
         narrower = "workspace" if scope.workspace else "thread"
         if parts == {"project"}:
             parts = {"user", narrower}
-            scope = scope if scope.workspace else scope.with_parts(thread=str(event.thread))
+            scope = scope if scope.workspace else scope.with_parts(thread=thread)
     found = scope.only(parts)
-    return (
-        found if found.key else scope.only({"user", "thread"}).with_parts(thread=str(event.thread))
-    )
+    return found if found.key else scope.only({"user", "thread"}).with_parts(thread=thread)
 
 
 def _wider(event: Event, folded: str, parts: set[str]) -> Scope | None:

@@ -21,7 +21,6 @@ from muniment.extract.general import (
     waives,
 )
 from muniment.extract.lexicon import says
-from muniment.extract.people import person_in
 from muniment.extract.revoke import revocation
 from muniment.extract.sentences import Piece, clauses, segments, without_lead
 from muniment.extract.triggers import Match, corrections, matches
@@ -76,7 +75,7 @@ def read_sentence(piece: Piece, reading: Reading, *, slip: bool = False) -> list
         elif sentence.made:
             # A reservation that is no statement of its own stays with what it qualifies.
             whole = piece.part(kept[-1].start - piece.start, segment.end - piece.start)
-            sentence.made[-1] = with_words(sentence.made[-1], whole)
+            sentence.made[-1] = with_words(sentence.made[-1], whole, segment)
     return sorted(sentence.made, key=lambda c: c.span or (0, 0))
 
 
@@ -152,7 +151,7 @@ def _from_matches(
         said[match.predicate.name, str(match.predicate.canonical(match.value))] = (clause, match)
     for clause, match in said.values():
         words = segment if len(said) == 1 else clause
-        if candidate := _from_match(words, segment, match, sentence):
+        if candidate := _from_match(words, clause, segment, match, sentence):
             yield candidate
 
 
@@ -170,16 +169,16 @@ def _in_context(match: Match, clause: Piece, segment: Piece, sentence: _Sentence
         return says("self", folded)
     if match.context == "person":
         speaker = match.start == 0 and sentence.reading.by_user
-        return speaker or says("self", folded) or person_in(without_lead(clause).text) is not None
+        return speaker or says("self", folded) or without_lead(clause).person is not None
     return False
 
 
 def _from_match(
-    words: Piece, segment: Piece, match: Match, sentence: _Sentence
+    words: Piece, clause: Piece, segment: Piece, match: Match, sentence: _Sentence
 ) -> Candidate | None:
     kind, folded, reading = match.predicate.kind, segment.folded, sentence.reading
-    condition = condition_of(words.folded, kind, reading, match)
-    stated = bool(condition) or sentence.explicit
+    condition = condition_of(words, kind, reading, match, clause)
+    stated = condition.testable or sentence.explicit
     wished = stated or reading.by_user or any(says(name, folded) for name in _WISHED)
     if kind is Kind.PREFERENCE and not wished:
         return None
@@ -223,7 +222,7 @@ def _general(segment: Piece, sentence: _Sentence) -> Candidate | None:
         segment,
         reading,
         kind,
-        condition=condition_of(segment.folded, kind, reading, None),
+        condition=condition_of(segment, kind, reading, None),
         intent=_intent(None, sentence, segment.folded),
         about_user=kind is Kind.FACT and about_user(words, reading),
         explicit=sentence.explicit,
@@ -236,7 +235,7 @@ def _general(segment: Piece, sentence: _Sentence) -> Candidate | None:
 
 def _as_exception(made: Candidate, sentence: _Sentence) -> Candidate:
     """What follows a "but" holds for the same matter and place, only narrower."""
-    if not sentence.made or not made.condition:
+    if not sentence.made or not made.condition.testable:
         return made
     general = sentence.made[0]
     return replace(made, scope=general.scope, subject=general.subject, exception_hint=True)

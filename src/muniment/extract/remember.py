@@ -28,8 +28,8 @@ def settle_all(
     out: list[Decision] = []
     sibling: RecordId | None = None
     for candidate in candidates:
-        flags = candidate.flags | secret_marks(candidate)
-        candidate = replace(candidate, flags=frozenset(flags))
+        if marks := secret_marks(candidate):
+            candidate = replace(candidate, flags=candidate.flags | marks)
         decisions = settle_in_reach(work, candidate, evidence, sibling=sibling)
         sibling = decisions[0].record_id or sibling
         out += decisions
@@ -125,14 +125,15 @@ def may_see(principal: Principal, held: Held) -> bool:
         return True
     if held.candidate.scope.user is not None:
         return held.candidate.scope.user == principal.user
-    return held.extra.get("owner") == principal.user or bool(_roles_for(principal, held))
+    return held.extra.get("owner") == principal.user or may_decide(principal, held.candidate.scope)
 
 
-def _roles_for(principal: Principal, held: Held) -> frozenset[str]:
-    project, team = held.candidate.scope.project, held.candidate.scope.team
+def may_decide(principal: Principal, scope: Scope) -> bool:
+    """Whether what others proposed for that scope is this principal's to decide."""
+    project, team = scope.project, scope.team
     inside = project is None or principal.projects == "*" or project in principal.projects
     inside = inside and (team is None or team in principal.teams)
-    return principal.roles & {"approve", "admin"} if inside else frozenset()
+    return inside and bool(principal.roles & {"approve", "admin"})
 
 
 def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> None:
@@ -140,14 +141,9 @@ def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> 
     runtime only relays a user's answer; agents, imports and jobs never."""
     if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
         raise NotAllowed("confirm.channel", f"the {principal.channel} channel cannot confirm")
-    if principal.channel is Channel.RUNTIME and (
-        answer is None or answer.kind is not EventKind.USER or answer.user != principal.user
-    ):
-        raise NotAllowed(
-            "confirm.needs_answer", "pass the user's event that answers the question, as `answer`"
-        )
-    if answer is not None:
-        _check_answer(held, answer)
+    _check_answer(principal, held, answer, "confirm")
+    if answer is not None and (negated(answer.text or "") or _NO.search(answer.text or "")):
+        raise NotAllowed("confirm.answer_is_no", "the answer is a no; use `reject`")
     c = held.candidate
     admin = principal.channel is Channel.ADMIN
     loosening = c.topic is not None and c.direction.value == "loosens" and not admin
@@ -158,14 +154,28 @@ def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> 
         raise NotAllowed("confirm.needs_role", "confirming for others needs the role `approve`")
 
 
-def _check_answer(held: Held, answer: Event) -> None:
-    """A person's own word, given after the question, and not a no."""
+def check_may_reject(principal: Principal, held: Held, answer: Event | None) -> None:
+    """Who may reject, which keeps it from coming back: a person; the runtime only relays a
+    user's answer; agents, imports and jobs never."""
+    if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
+        raise NotAllowed("reject.channel", f"the {principal.channel} channel cannot reject")
+    _check_answer(principal, held, answer, "reject")
+
+
+def _check_answer(principal: Principal, held: Held, answer: Event | None, verb: str) -> None:
+    """A person's own word, given after the question; the runtime has to name one."""
+    if principal.channel is Channel.RUNTIME and (
+        answer is None or answer.kind is not EventKind.USER or answer.user != principal.user
+    ):
+        raise NotAllowed(
+            f"{verb}.needs_answer", "pass the user's event that answers the question, as `answer`"
+        )
+    if answer is None:
+        return
     if not (answer.live and answer.attested):
-        raise NotAllowed("confirm.needs_answer", "an imported or unattested event answers nothing")
+        raise NotAllowed(f"{verb}.needs_answer", "an imported or unattested event answers nothing")
     if answer.said_at < held.created_at:
-        raise NotAllowed("confirm.answer_too_old", "the answer is older than the question")
-    if negated(answer.text or "") or _NO.search(answer.text or ""):
-        raise NotAllowed("confirm.answer_is_no", "the answer is a no; use `reject`")
+        raise NotAllowed(f"{verb}.answer_too_old", "the answer is older than the question")
 
 
 _NO = re.compile(r"^\W*(?:no|nope|nah)\b|算了|取消|不用", re.IGNORECASE)

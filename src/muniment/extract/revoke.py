@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from muniment.extract.build import END_MARKS, Reading, build
-from muniment.extract.lexicon import concept
+from muniment.extract.lexicon import concept, narrowed
 from muniment.extract.sentences import Piece
 from muniment.extract.triggers import Match, matches
 from muniment.gate.candidate import Candidate, Flag, Intent
@@ -29,20 +29,27 @@ _BACKWARD = frozenset({Flag.QUOTED, Flag.HYPOTHETICAL, Flag.CONFIG})
 def revocation(piece: Piece, reading: Reading) -> Candidate:
     """The candidate that revokes what the sentence names."""
     found = matches(piece.text, piece.folded, reading.catalogue, denied=True)
-    thing = _named(piece.folded)
+    thing, said = _named(piece)
     match = next(iter(found), None) or _by_cue(thing, reading.catalogue)
     kind = match.predicate.kind if match else Kind.PREFERENCE
     made = build(piece, reading, kind, match=match, intent=Intent.REVOCATION)
-    value = match.value or None if match else (None if _POINTS_BACK.match(thing) else thing)
+    value = match.value or None if match else (None if _POINTS_BACK.match(thing) else said)
     return replace(made, durability=Durability.LONG_TERM, value=value, flags=made.flags - _BACKWARD)
 
 
-def _named(folded: str) -> str:
-    """The thing itself, without the words for forgetting it."""
-    left = folded.strip(END_MARKS)
+def _named(piece: Piece) -> tuple[str, str]:
+    """The thing itself, without the words for forgetting it: as it is matched, and as said."""
+    left, said = piece.folded.strip(END_MARKS), narrowed(piece.text).strip(END_MARKS)
     for _ in range(3):
-        left = " ".join(concept("forgotten").pattern.sub(" ", left).strip(END_MARKS).split())
-    return left
+        cuts = [hit.span() for hit in concept("forgotten").pattern.finditer(left)]
+        left, said = _without(left, cuts), _without(said, cuts)
+    return left, said
+
+
+def _without(text: str, cuts: list[tuple[int, int]]) -> str:
+    for start, end in reversed(cuts):
+        text = text[:start] + " " + text[end:]
+    return " ".join(text.strip(END_MARKS).split())
 
 
 def _by_cue(thing: str, catalogue: Catalogue) -> Match | None:

@@ -8,10 +8,10 @@ from datetime import UTC, tzinfo
 from muniment.events.event import Event, EventKind
 from muniment.extract.build import Reading, build
 from muniment.extract.decree import decreed
-from muniment.extract.lexicon import fold, says
+from muniment.extract.lexicon import says
 from muniment.extract.observe import observed
 from muniment.extract.prose import nothing, read_sentence, small_talk
-from muniment.extract.sentences import Piece, readable, sentences
+from muniment.extract.sentences import Passage, Piece, readable
 from muniment.gate.candidate import Candidate, Claim, Flag
 from muniment.records.facts import Catalogue
 from muniment.records.record import Kind, Namespace
@@ -44,27 +44,28 @@ def extract(event: Event, catalogue: Catalogue, *, tz: tzinfo = UTC) -> list[Can
     text = readable(
         event.text[:READ_CHARS_MAX], code=event.kind in (EventKind.FILE, EventKind.TOOL_RESULT)
     )
+    passage = Passage(text)
     if event.kind is EventKind.POLICY:
-        return _distinct(decreed(text, Reading(event, catalogue, tz)))
+        return _distinct(decreed(passage, Reading(event, catalogue, tz)))
     if event.kind is EventKind.SYSTEM:
-        return _distinct(_unheard(text, Reading(event, catalogue, tz)))
-    if says("prompt_text", fold(text[:_HEAD_CHARS]).strip()):
+        return _distinct(_unheard(passage, Reading(event, catalogue, tz)))
+    if says("prompt_text", passage.head(_HEAD_CHARS)):
         return []
-    reading = Reading(event, catalogue, tz, _steering(event, text))
+    reading = Reading(event, catalogue, tz, _steering(event, passage))
     if event.kind in (EventKind.FILE, EventKind.TOOL_RESULT):
-        found = observed(text, reading)
+        found = observed(passage, reading)
     elif event.kind is EventKind.USER:
-        found = _said(text, reading)
+        found = _said(passage, reading)
     else:
-        found = _claimed(text, reading)
+        found = _claimed(passage, reading)
     return _distinct(found)
 
 
-def _said(text: str, reading: Reading) -> list[Candidate]:
+def _said(text: Passage, reading: Reading) -> list[Candidate]:
     found: list[Candidate] = []
     idle: Candidate | None = None
     slip = False
-    for piece in sentences(text):
+    for piece in text.sentences():
         made = read_sentence(piece, reading, slip=slip)
         slip = not made and says("own_mistake", piece.folded)
         if not made and found and says("anaphora", piece.folded):
@@ -76,11 +77,11 @@ def _said(text: str, reading: Reading) -> list[Candidate]:
     return found or ([idle] if idle else [])
 
 
-def _claimed(text: str, reading: Reading) -> list[Candidate]:
+def _claimed(text: Passage, reading: Reading) -> list[Candidate]:
     """What an assistant, a page, a mail claims: only of the user, the project, or as an order."""
     found: list[Candidate] = []
     orders: list[Piece] = []
-    for piece in sentences(text):
+    for piece in text.sentences():
         if _no_claim(piece, reading):
             continue
         made = read_sentence(piece, reading)
@@ -94,10 +95,10 @@ def _claimed(text: str, reading: Reading) -> list[Candidate]:
     return [_from_outside(c) for c in found] if reading.event.kind in OUTSIDE else found
 
 
-def _unheard(text: str, reading: Reading) -> list[Candidate]:
+def _unheard(text: Passage, reading: Reading) -> list[Candidate]:
     """What a system message says, so that the gate can say why it counts for nothing."""
     found = _claimed(text, reading)
-    first = next(sentences(text), None)
+    first = next(iter(text.sentences()), None)
     if found or first is None or says("greeting", first.folded):
         return found
     return [nothing(first, reading)]
@@ -124,11 +125,11 @@ def _from_outside(candidate: Candidate) -> Candidate:
     return replace(candidate, kind=Kind.EXTERNAL, namespace=Namespace.EXTERNAL)
 
 
-def _steering(event: Event, text: str) -> frozenset[Flag]:
+def _steering(event: Event, text: Passage) -> frozenset[Flag]:
     """Text that was not said by the user and addresses assistants or later sessions."""
     if event.kind in (EventKind.USER, EventKind.ASSISTANT):
         return frozenset()
-    hit = any(says("steering", piece.folded) for piece in sentences(text))
+    hit = any(says("steering", piece.folded) for piece in text.sentences())
     return frozenset({Flag.STEERING}) if hit else frozenset()
 
 

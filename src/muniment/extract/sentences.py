@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from muniment.extract.lexicon import concept, fold
+from muniment.extract.people import person_in
 from muniment.extract.words import Folded
 
 SENTENCES_MAX = 2_000
@@ -41,13 +42,14 @@ class Piece:
     ``folded`` is the text as it is matched.
     """
 
-    __slots__ = ("_bare", "folded", "start", "text")
+    __slots__ = ("_bare", "_person", "folded", "start", "text")
 
     def __init__(self, text: str, start: int, folded: Folded | None = None) -> None:
         self.text = text
         self.start = start
         self.folded = fold(text) if folded is None else folded
         self._bare: Piece | None = None
+        self._person: str | None = ""
 
     @property
     def end(self) -> int:
@@ -69,6 +71,13 @@ class Piece:
         if self._bare is None:
             self._bare = _without_lead(self)
         return self._bare
+
+    @property
+    def person(self) -> str | None:
+        """The subject it is about, where that is somebody else; see `people.person_in`."""
+        if self._person == "":
+            self._person = person_in(self.text)
+        return self._person
 
 
 def readable(text: str, *, code: bool = False) -> str:
@@ -118,41 +127,80 @@ def _spaces(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def sentences(text: str) -> Iterator[Piece]:
-    """The sentences of a text, ends kept on questions; overlong stretches are left out."""
+class Passage:
+    """A text to be read: its sentences, ends kept on questions, overlong stretches left out."""
+
+    __slots__ = ("_pieces", "text", "whole")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # A short text is looked at once for all its sentences.
+        self.whole = Piece(text, 0) if len(text) <= SENTENCE_CHARS_MAX else None
+        self._pieces: list[Piece] | None = None
+
+    def head(self, chars: int) -> Folded:
+        """How it begins, as it is matched."""
+        return (self.whole or Piece(self.text[:chars], 0)).part(0, chars).folded
+
+    def sentences(self) -> list[Piece]:
+        """Its sentences, in order."""
+        if self._pieces is None:
+            self._pieces = list(self._cut())
+        return self._pieces
+
+    def _cut(self) -> Iterator[Piece]:
+        for start, end in _spans(self.text):
+            if self.whole is not None:
+                yield self.whole.part(start, end)
+            else:
+                yield Piece(self.text[start:end], start)
+
+
+def sentences(text: str) -> list[Piece]:
+    """The sentences of a text; see `Passage`."""
+    return Passage(text).sentences()
+
+
+def sentence_texts(text: str) -> list[str]:
+    """The same sentences, as mere text."""
+    return [text[start:end] for start, end in _spans(text)]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
     at, count = 0, 0
-    # A short text is looked at once for all its sentences.
-    whole = Piece(text, 0) if len(text) <= SENTENCE_CHARS_MAX else None
-    for end in _END.finditer(text):
-        asks = "?" in end.group() or "？" in end.group()
-        piece = _sentence(whole, text, at, end.end() if asks else end.start())
-        at = end.end()
-        if piece:
-            yield piece
+    for mark in _END.finditer(text):
+        asks = "?" in mark.group() or "？" in mark.group()
+        span = _span(text, at, mark.end() if asks else mark.start())
+        at = mark.end()
+        if span:
+            yield span
             count += 1
             if count >= SENTENCES_MAX:
                 return
-    if piece := _sentence(whole, text, at, len(text)):
-        yield piece
+    if span := _span(text, at, len(text)):
+        yield span
 
 
-def _sentence(whole: Piece | None, text: str, start: int, end: int) -> Piece | None:
+def _span(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Where its words stand; list marks and quotation marks of the layout are no words."""
     if end - start > SENTENCE_CHARS_MAX:
         return None
-    if whole is not None:
-        piece = whole.part(start, end)
-    else:
-        cut = text[start:end]
-        piece = Piece(cut.strip(), start + len(cut) - len(cut.lstrip()))
-    # List marks and quotation marks of the layout are no words.
-    bare = _MARK.match(piece.text)
-    piece = piece.part(bare.end(), len(piece.text)) if bare else piece
-    return piece if piece.text else None
+    start, end = _trimmed(text, start, end)
+    if mark := _MARK.match(text, start, end):
+        start, end = _trimmed(text, mark.end(), end)
+    return (start, end) if start < end else None
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    cut = text[start:end]
+    bare = cut.lstrip()
+    start += len(cut) - len(bare)
+    return start, start + len(bare.rstrip())
 
 
 def segments(sentence: Piece) -> list[Piece]:
     """The sentence cut where it turns against itself: "…, but …", "…，但…"."""
-    turns = [m for m in _CONTRAST.finditer(sentence.text) if m.start() > 0]
+    turns = [m for m in _CONTRAST.finditer(sentence.folded) if m.start() > 0]
     if not turns:
         return [sentence]
     cuts = [0, *(m.end() for m in turns)]
@@ -178,7 +226,7 @@ def clauses(segment: Piece) -> list[Piece]:
             glued[-1] = (glued[-1][0], end)
         else:
             glued.append((start, end))
-        text = fold(segment.text[start:end]).strip()
+        text = segment.folded[start:end].strip()
         open_clause = bool(_ADVERBIAL.search(text)) or len(text) <= 3
     parts = (segment.part(a, b) for a, b in glued)
     return [part for part in parts if part.text]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from muniment.extract.lexicon import compiled, data
-from muniment.extract.words import Words
+from muniment.extract.sentences import Piece
+from muniment.extract.words import Folded, Words
 from muniment.records.condition import Condition
+from muniment.text import normalise
 
 
 @cache
@@ -39,17 +42,26 @@ def names_task(task: str, folded: str) -> bool:
     return bool(words and words.search(folded)) or task.casefold() in folded.casefold()
 
 
-def condition_in(folded: str, *, subjects: bool = True) -> Condition:
+def condition_in(
+    words: Piece, *, subjects: bool = True, stated: tuple[int, int] | None = None
+) -> Condition:
     """The condition a clause states, as far as it can be told by words.
 
     With ``subjects`` a task that the clause is about counts as one ("架构文章仍然详细"): that is
-    how preferences are said, and not how rules are.  A qualifier that cannot be classified gives no
-    condition: the record then applies more often and says the qualifier itself, where a
-    condition nobody can meet would silence it.
+    how preferences are said, and not how rules are.  A qualifier that cannot be classified is a
+    `when` in its own words: the record then applies more often and says the qualifier itself,
+    where a condition nobody can meet would silence it.  ``stated`` is where what is wished
+    itself stands.
     """
-    tasks = tuple(_condition_tasks(folded, subjects=subjects))
-    stages = tuple(s for s in stages_in(folded) if s not in tasks)
-    return Condition(entities=_entities(folded), paths=_paths(folded), stages=stages, tasks=tasks)
+    folded = words.folded
+    excepted = [hit.span() for hit in _turns_of("excepts").finditer(folded)]
+    entities, around = _entities(folded.without(excepted), words.text)
+    tasks = tuple(_condition_tasks(around, subjects=subjects))
+    stages = tuple(s for s in stages_in(around) if s not in tasks)
+    found = Condition(entities=entities, paths=_paths(around), stages=stages, tasks=tasks)
+    spans = excepted + ([] if found.testable else _whens(around, stated))
+    when = dict.fromkeys(normalise(words.text[start:end]) for start, end in spans)
+    return replace(found, when=tuple(when)[:8])
 
 
 @cache
@@ -84,13 +96,34 @@ def _entity_words() -> Words:
     return Words("|".join(f"(?:{p})" for p in parts))
 
 
-def _entities(folded: str) -> tuple[str, ...]:
-    found = []
+def _entities(folded: Folded, said: str) -> tuple[tuple[str, ...], Folded]:
+    """What is touched, and the words without it: "deploy configuration" is no deployment."""
+    found: dict[str, None] = {}
+    spans = []
     for hit in _entity_words().finditer(folded):
-        entity = next(group for group in hit.groups() if group).strip()
-        if entity and entity not in found:
-            found.append(entity)
-    return tuple(found[:8])
+        start, end = hit.span(hit.lastindex or 0)
+        spans.append((start, end))
+        if entity := said[start:end].strip():
+            found[entity] = None
+    return tuple(found)[:8], folded.without(spans)
+
+
+@cache
+def _turns_of(section: str) -> Words:
+    return compiled(spec()[section])
+
+
+def _whens(folded: str, stated: tuple[int, int] | None) -> list[tuple[int, int]]:
+    """The clauses that say when."""
+    first, last = stated or (len(folded), len(folded))
+    found = []
+    for hit in _turns_of("whens").finditer(folded):
+        start, end = hit.span()
+        if start < first < end and hit.group("open"):
+            found.append((start, first))
+        elif end <= first or start >= last:  # what stands within is itself what is wished
+            found.append((start, end))
+    return found
 
 
 @cache

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from muniment.extract.attributes import Pattern, Role, Row, table_of
 from muniment.extract.lexicon import concept
-from muniment.extract.words import Lazy
+from muniment.extract.words import Lazy, found_in
 from muniment.records.facts import Catalogue, Predicate
+from muniment.text import normalise
 
 LISTED_MAX = 8
 
@@ -93,10 +94,11 @@ def corrections(clause: str, folded: str, catalogue: Catalogue) -> list[Match]:
 def _possible(folded: str, catalogue: Catalogue) -> Iterator[tuple[Row, list[Pattern]]]:
     """The rows, and of each the patterns, that the literals in the clause leave possible."""
     table = table_of(catalogue)
-    there = table.hints.scan(folded.lower())
-    for bits, row in table.bits:
-        if bits & there:
-            yield row, [p for p in row.patterns if p.bit & there]
+    there = found_in(folded, table.upto)
+    for row in [row for first, row in table.looked_for if first & there or first == -1]:
+        patterns = [p for p in row.patterns if p.needs & there == p.needs]
+        if patterns:
+            yield row, patterns
 
 
 def _of_row(
@@ -129,7 +131,7 @@ def _listed(clause: str, folded: str, found: list[Match], catalogue: Catalogue) 
 
 def _match(row: Row, clause: str, hit: re.Match[str], pattern: Pattern) -> Match:
     start, end = hit.span(0 if pattern.means else "v")
-    said = pattern.means or clause[start:end]
+    said = pattern.means or _spelled(row.predicate, clause[start:end], hit.group("v"))
     value = (_MARKS_END if row.whole else _VALUE_ENDS).sub("", said)
     cut = len(said) - len(value) if hit.end() == end and not pattern.means else 0
     return Match(
@@ -143,6 +145,13 @@ def _match(row: Row, clause: str, hit: re.Match[str], pattern: Pattern) -> Match
         stages=row.stages,
         momentary=row.momentary,
     )
+
+
+def _spelled(predicate: Predicate, said: str, folded: str) -> str:
+    """A value as it was said, but a known one in the script it is known in."""
+    if said == folded or normalise(said) in predicate.values:
+        return said
+    return folded if normalise(folded) in predicate.values else said
 
 
 def _is_value(match: Match, row: Row, folded: str) -> bool:

@@ -59,7 +59,7 @@ def carry_out(
         expires_at=verdict.expires_at,
     )
     if verdict.action is Action.HOLD:
-        return _hold(work, decision, evidence, verdict, candidate_id)
+        return _hold(work, decision, evidence, verdict, candidate_id, predicate)
     if verdict.action is not Action.ACTIVATE:
         return replace(decision, candidate_id=candidate_id)
     if verdict.closes_tombstone:
@@ -76,6 +76,7 @@ def _hold(
     evidence: Sequence[Event],
     verdict: Verdict,
     candidate_id: CandidateId,
+    predicate: Predicate | None,
 ) -> Decision:
     c = decision.candidate
     if c.intent is Intent.REVOCATION and verdict.target is not None:
@@ -95,7 +96,7 @@ def _hold(
     held = work.unit.candidates.hold(
         held,
         owner=work.principal.user,
-        dedupe_key=held_key(work.unit, c, work.principal.user),
+        dedupe_key=held_key(work.unit, c, predicate, work.principal.user),
         source_key=source_key(work.unit, evidence),
     )
     work.unit.lineage.link(Edge("event", e, "candidate", held.id) for e in c.evidence)

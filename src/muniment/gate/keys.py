@@ -99,9 +99,15 @@ def candidate_digest(keys: Digester, c: Candidate) -> str:
     return keys.digest("candidate", words)
 
 
-def held_key(keys: Digester, c: Candidate, owner: str | None) -> str:
-    """One waiting candidate per owner, subject, predicate or words, scope and intent."""
-    what = c.predicate or normalise(c.content)
+def held_key(keys: Digester, c: Candidate, predicate: Predicate | None, owner: str | None) -> str:
+    """One waiting candidate per owner, subject, scope, intent and question: which value a single
+    predicate has, whether a set has that value, whether those words hold."""
+    if predicate is None:
+        what = normalise(c.content)
+    elif predicate.single or c.value is None:
+        what = predicate.name
+    else:
+        what = f"{predicate.name}={plain(predicate.canonical(c.value))}"
     return keys.digest(
         "held", owner or "", c.subject, what, c.scope.key, c.condition.key, c.intent.value
     )

@@ -132,7 +132,7 @@ def _general(
     if c.exception_hint and sibling is not None:
         found = unit.records.get([sibling])
         return found[0] if found else None
-    if predicate is None or not c.condition:
+    if predicate is None or not c.condition.testable:
         return None
     keys = [c.scope.key, *{c.scope.only(parts).key for parts in (("user",), ("project",))}]
     rows = unit.records.find(

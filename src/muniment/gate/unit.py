@@ -44,6 +44,10 @@ class CandidateTable(Protocol):
         """Held candidates that have not lapsed, oldest first."""
         ...
 
+    def scope_keys(self) -> list[str]:
+        """The keys of the scopes for which anything waits."""
+        ...
+
     def count_from(self, source_key: str, now: datetime) -> int:
         """How many wait from one source and have not lapsed."""
         ...
@@ -191,6 +195,6 @@ class Unit(Protocol):
         """A keyed digest of this store."""
         ...
 
-    def scopes(self) -> list[Scope]:
-        """Every scope that records or threads of the tenant have."""
+    def scopes(self, *, threads: bool = False) -> list[Scope]:
+        """Every scope that records (and threads) of the tenant have."""
         ...

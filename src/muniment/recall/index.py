@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -49,6 +50,63 @@ class Posting(NamedTuple):
     length: int
 
 
+class Held(NamedTuple):
+    """A document the index holds, by its number there."""
+
+    number: int
+    id: str
+    length: int
+
+
+class Scored(NamedTuple):
+    """A document with the sum of its terms' weights, and how many of the terms it has."""
+
+    id: str
+    score: float
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weighting:
+    """How a document is scored: Σ weight · times / (times + base + slope · length).
+
+    A term whose weight is negative counts the same, but does not make a document a match by
+    itself.
+    """
+
+    weights: Mapping[str, float]
+    base: float
+    slope: float
+
+    def of(self, term: str, times: int, length: int) -> float:
+        """What one term adds."""
+        return abs(self.weights[term]) * times / (times + self.base + self.slope * length)
+
+
+class Look(Protocol):
+    """One snapshot of some partitions of one tenant."""
+
+    def size(self) -> tuple[int, int]:
+        """How many documents the partitions hold, and their total length."""
+        ...
+
+    def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """In how many documents each term occurs."""
+        ...
+
+    def held(self, ids: Iterable[str]) -> list[Held]:
+        """Those of these documents that the partitions hold."""
+        ...
+
+    def find(self, terms: Sequence[str], held: Sequence[Held]) -> list[Posting]:
+        """The postings of these terms in these documents."""
+        ...
+
+    def best(self, weighting: Weighting, skipped: Sequence[Held], most: int) -> list[Scored]:
+        """The documents with the highest scores, best first, those skipped left out."""
+        ...
+
+
 class Index(Protocol):
     """Postings of every tenant, apart from the truth."""
 
@@ -60,31 +118,10 @@ class Index(Protocol):
         """Remove documents; unknown ids are no error."""
         ...
 
-    def find(
-        self,
-        unit: Unit,
-        layer: Layer,
-        partitions: Sequence[str],
-        terms: Sequence[str],
-        ids: Iterable[str] | None = None,
-    ) -> list[Posting]:
-        """Every posting of these terms (of these documents) in these partitions, no others."""
-        ...
-
-    def frequencies(
-        self, unit: Unit, layer: Layer, partitions: Sequence[str], terms: Sequence[str]
-    ) -> Mapping[str, int]:
-        """In how many documents of these partitions each term occurs."""
-        ...
-
-    def held(
-        self, unit: Unit, layer: Layer, partitions: Sequence[str], ids: Iterable[str]
-    ) -> Mapping[str, int]:
-        """The lengths of those of these documents that the partitions hold."""
-        ...
-
-    def size(self, unit: Unit, layer: Layer, partitions: Sequence[str]) -> tuple[int, int]:
-        """How many documents the partitions hold, and their total length."""
+    def look(
+        self, unit: Unit, layer: Layer, partitions: Sequence[str]
+    ) -> AbstractContextManager[Look]:
+        """A snapshot of these partitions, and of no others."""
         ...
 
     def known(self, tenant: str) -> bool:

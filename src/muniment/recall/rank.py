@@ -65,7 +65,7 @@ def loads(record: Record, request: Request, catalogue: Catalogue) -> bool:
 
 def relevant(record: Record, match: Match | None, request: Request, catalogue: Catalogue) -> bool:
     """Whether its words answer the request well enough to compete."""
-    if match is None or not match.strong:
+    if match is None:
         return False
     if record.kind is not Kind.PREFERENCE or not request.facets:
         return True
@@ -170,6 +170,8 @@ def _rivals(a: Envelope, b: Envelope, catalogue: Catalogue) -> bool:
     predicate = catalogue.get(a.predicate)
     if predicate is None or not predicate.single or a.predicate != b.predicate:
         return False
+    if a.condition.get("when") != b.condition.get("when"):
+        return False  # whether "when I am tired" holds cannot be told here
     return _same_matter(a.subject, b.subject) and predicate.canonical(
         a.value
     ) != predicate.canonical(b.value)

@@ -11,7 +11,7 @@ from muniment.gate.unit import Unit
 from muniment.ids import EventId, RecordId
 from muniment.recall.envelope import Envelope, Recalled
 from muniment.recall.index import Doc, Index, Layer, owner_partition
-from muniment.recall.lexical import Match, Query, search
+from muniment.recall.lexical import Match, search
 from muniment.recall.rank import admissible, rank
 from muniment.recall.request import Request
 from muniment.records.facts import Catalogue
@@ -49,10 +49,13 @@ def recall(
     if not request.records:
         turns, degraded = _turns(unit, index, principal, request, terms, waiting, degraded)
         return Recalled(tuple(turns), degraded)
-    query = Query(index, unit, Layer.RECORD, keys, waiting)
     best = max(MATCHES_MIN, MATCHES_PER_RESULT * request.limit)
-    found, degraded = _search(query, terms, best, degraded)
-    matches = {m.id: m for m in found if m.strong}
+
+    def find() -> list[Match]:
+        return search(index, unit, Layer.RECORD, keys, waiting, terms, best)
+
+    found, degraded = _search(find, degraded)
+    matches = {m.id: m for m in found}
     applicable = frozenset(keys)
 
     def may_show(record: Record) -> bool:
@@ -125,11 +128,11 @@ def _generals(
 
 
 def _search(
-    query: Query, terms: Sequence[str], best: int, degraded: tuple[str, ...]
+    find: Callable[[], list[Match]], degraded: tuple[str, ...]
 ) -> tuple[list[Match], tuple[str, ...]]:
     """Lexical matches; an index that is down is said so, never an empty result."""
     try:
-        return search(query, terms, best), degraded
+        return find(), degraded
     except Exception:
         return [], (*degraded, "index_unavailable")
 
@@ -151,12 +154,15 @@ def _turns(
 ) -> tuple[list[Envelope], tuple[str, ...]]:
     """The archive: turns of the principal's own threads, each with its address."""
     mine = [owner_partition(principal.user)]
-    query = Query(index, unit, Layer.TURN, mine, waiting)
-    found, degraded = _search(query, terms, max(MATCHES_MIN, request.limit * 4), degraded)
-    best = [m for m in found if m.strong]
-    score = {m.id: m for m in best}
+    most = max(MATCHES_MIN, request.limit * 4)
+
+    def find() -> list[Match]:
+        return search(index, unit, Layer.TURN, mine, waiting, terms, most)
+
+    found, degraded = _search(find, degraded)
+    score = {m.id: m for m in found}
     out = []
-    for event in unit.events.get(EventId(m.id) for m in best):
+    for event in unit.events.get(EventId(m.id) for m in found):
         if not readable(unit, event, principal) or event.erased:
             continue
         envelope = turn_envelope(event, {"relevance": score[event.id].score})

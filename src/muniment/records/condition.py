@@ -14,14 +14,25 @@ MAX_TERMS = 32
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """All named facets must hold; a facet holds when one of its terms does.  Empty: always."""
+    """All named facets must hold; a facet holds when one of its terms does.  Empty: always.
+
+    ``when`` are words that name none of the others ("when I am tired").  Whether they hold cannot
+    be told from a request, so they keep no record from being shown, which says them itself; they
+    keep it apart from what was said without them.
+    """
 
     entities: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
+        return bool(self.testable or self.when)
+
+    @property
+    def testable(self) -> bool:
+        """Whether a request can tell that it holds, or does not."""
         return bool(self.entities or self.paths or self.stages or self.tasks)
 
     @property

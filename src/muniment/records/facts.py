@@ -21,6 +21,9 @@ from muniment.records.record import Kind, Sensitivity, Value
 from muniment.scope import PARTS
 from muniment.text import check_id, normalise
 
+# Safe, and ten times as fast where libyaml is there.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
@@ -136,4 +139,4 @@ def _built(row: Mapping[str, Any]) -> Predicate:
 def builtin() -> Catalogue:
     """The shipped catalogue."""
     text = resources.files("muniment.records").joinpath("predicates.yaml").read_text("utf-8")
-    return Catalogue(predicate_of(row) for row in yaml.safe_load(text))
+    return Catalogue(predicate_of(row) for row in yaml.load(text, _LOADER))

@@ -47,7 +47,7 @@ VERBS: dict[str, Verb] = {
     "remember": Verb("decisions", (str, dict)),
     "propose": Verb("decisions"),
     "confirm": Verb("decisions", fields=("candidate", "digest", "answer"), needs=("candidate",)),
-    "reject": Verb("value", fields=("candidate", "digest"), needs=("candidate",)),
+    "reject": Verb("value", fields=("candidate", "digest", "answer"), needs=("candidate",)),
     "recall": Verb("recall", fields=(*_READ, "kinds", "layers", "neighbours")),
     "context": Verb("context", fields=(*_READ, "budget_tokens", "window", "language")),
     "revise": Verb("value"),

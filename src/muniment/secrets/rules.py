@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from muniment.secrets import checks
 from muniment.secrets.assign import CODE, KEY, PASSWORD, Family
@@ -28,21 +29,24 @@ Find = Callable[[str, str], list[Span]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row."""
+    """One row; ``digits`` is how many a text must have in all for it to match."""
 
     kind: str
     grade: Grade
     anchors: tuple[str, ...]
     find: Find
+    digits: int = 0
 
 
 def _finder(pattern: str, check: Check, *, flags: int = 0, grows: bool = False) -> Find:
-    compiled = re.compile(pattern, re.ASCII | flags)
+    @cache
+    def compiled() -> re.Pattern[str]:  # most are never needed: their anchors do not occur
+        return re.compile(pattern, re.ASCII | flags)
 
     def find(text: str, _lowered: str) -> list[Span]:
         spans = []
         at = 0
-        while match := compiled.search(text, at):
+        while match := compiled().search(text, at):
             at = match.start() + 1
             if span := check(match):
                 start, end = span
@@ -76,10 +80,11 @@ def _token(kind: str, anchors: str, body: str, check: Check = vendor) -> Rule:
     return Rule(kind, BLOCK, _split(anchors), find)
 
 
-def _digits(kind: str, grade: Grade, body: str, check: Check) -> Rule:
-    """A number on its own: no digits, letters or decimal point right beside it."""
+def _digits(kind: str, grade: Grade, least: int, body: str, check: Check) -> Rule:
+    """A number of at least so many digits on its own: no digits, letters or decimal point right
+    beside it."""
     alone = rf"(?<![A-Za-z0-9_])(?<![0-9][.-])(?:{body})(?![A-Za-z0-9_]|[.-][0-9])"
-    return _row(kind, grade, "", alone, check)
+    return Rule(kind, grade, (), _finder(alone, check), least)
 
 
 def _assigned(kind: str, family: Family) -> tuple[Rule, Rule]:
@@ -206,8 +211,8 @@ RULES: tuple[Rule, ...] = (
         when(checks.is_login_password),
     ),
     # Numbers with a check digit
-    _digits("cn_resident_id", BLOCK, _ID_18, when(checks.is_cn_resident_id)),
-    _digits("payment_card", BLOCK, _CARD, checks.card),
+    _digits("cn_resident_id", BLOCK, 17, _ID_18, when(checks.is_cn_resident_id)),
+    _digits("payment_card", BLOCK, 13, _CARD, checks.card),
     # What a name beside it gives away
     *_assigned("password", PASSWORD),
     *_assigned("key", KEY),
@@ -225,6 +230,7 @@ RULES: tuple[Rule, ...] = (
     _digits(
         "phone",
         HOLD,
+        11,
         r"(?:(?:\+|00)?86[ -]?)?1[3-9][0-9](?:[0-9]{8}|([ -])[0-9]{4}\1[0-9]{4})",
         when(bool),
     ),

@@ -79,9 +79,11 @@ def _blocked(view: View) -> tuple[list[_Spotted], View]:
 def _spot(view: View, grade: Grade) -> list[_Spotted]:
     lowered = view.text.lower()
     rows = {row for anchor, row in _ANCHORED[grade] if anchor in lowered}
+    digits = sum(map(lowered.count, "0123456789"))
+    rows.update(row for row in _ALWAYS[grade] if RULES[row].digits <= digits)
     return [
         (start, end, row)
-        for row in sorted(rows.union(_ALWAYS[grade]))
+        for row in sorted(rows)
         for start, end in RULES[row].find(view.text, lowered)
     ]
 

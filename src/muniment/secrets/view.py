@@ -49,6 +49,8 @@ class View:
 
         A span grows to whole original characters, as a replacement would cover those.
         """
+        if not spans:
+            return self
         parts: list[str] = []
         at = 0
         for start, end in spans:

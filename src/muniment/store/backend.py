@@ -44,6 +44,10 @@ class Backend(Protocol):
         """A driver's error in Muniment's words, or ``None`` if it is not one of its own."""
         ...
 
+    def exposed(self) -> list[str]:
+        """The names of files that others on this machine can read."""
+        ...
+
     def scrub(self, *, thorough: bool = False) -> list[str]:
         """Make deleted bytes unreadable; what could not be reached, in words.
 

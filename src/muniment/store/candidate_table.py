@@ -15,11 +15,12 @@ from muniment.gate.decision import Decision
 from muniment.ids import CandidateId, RecordId
 from muniment.store import schema as s
 from muniment.store.run import Prepared
+from muniment.store.sql import fixed
 
 _C, _D = s.candidates.c, s.decisions.c
 _COUNTER = s.candidates.c["count"]  # `.count` is a method of every row and column set
 _TENANT: BindParameter[str] = bindparam("tenant")
-_HELD = CandidateStatus.HELD.value
+_HELD = fixed(CandidateStatus.HELD.value)
 
 _GET = select(s.candidates).where(
     _C.tenant_id == _TENANT, _C.id == bindparam("candidate"), _C.status == _HELD
@@ -117,6 +118,10 @@ class SqlCandidateTable:
             query = query.where(or_(mine, _C.scope_key.in_(list(scope_keys))))
         rows = self._conn.execute(query.order_by(_C.created_at, _C.id).limit(limit))
         return [_held_of(row) for row in rows]
+
+    def scope_keys(self) -> list[str]:
+        query = select(_C.scope_key).where(_C.tenant_id == self._tenant, _C.status == _HELD)
+        return list(self._conn.execute(query.distinct()).scalars())
 
     def count_from(self, source_key: str, now: datetime) -> int:
         params = {"tenant": self._tenant, "source": source_key, "now": now}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, insert, select, update
 
 from muniment.clock import micros
 from muniment.errors import NotFound
@@ -17,7 +17,7 @@ from muniment.ids import EventId, ThreadId
 from muniment.scope import Channel, stored_scope
 from muniment.store import schema as s
 from muniment.store.run import Prepared
-from muniment.store.sql import chunks, insert_ignore
+from muniment.store.sql import among, chunks, insert_ignore
 from muniment.trail.chain import GENESIS, Key, commitment, head_mac, link
 
 SALT_BYTES = 16
@@ -39,12 +39,14 @@ _INSERT = Prepared(insert(s.events))
 _JOINED = select(s.events, _T.scope.label("thread_scope")).select_from(
     s.events.join(s.threads, (_T.tenant_id == _E.tenant_id) & (_T.id == _E.thread_id))
 )
-_GET = _JOINED.where(_E.tenant_id == _TENANT, _E.id.in_(bindparam("ids", expanding=True)))
-_AROUND = _JOINED.where(
-    _E.tenant_id == _TENANT,
-    _E.thread_id == bindparam("thread"),
-    _E.seq.between(bindparam("low"), bindparam("high")),
-).order_by(_E.seq)
+_GET = Prepared(_JOINED.where(_E.tenant_id == _TENANT, among(_E.id, "ids")))
+_AROUND = Prepared(
+    _JOINED.where(
+        _E.tenant_id == _TENANT,
+        _E.thread_id == bindparam("thread"),
+        _E.seq.between(bindparam("low"), bindparam("high")),
+    ).order_by(_E.seq)
+)
 _BLANK = (
     update(s.events)
     .where(_E.tenant_id == _TENANT, _E.id.in_(bindparam("ids", expanding=True)))
@@ -140,7 +142,7 @@ class SqlEventLog:
         wanted = list(ids)
         found: dict[str, Event] = {}
         for part in chunks(wanted):
-            for row in self._conn.execute(_GET, {"tenant": self._tenant, "ids": part}):
+            for row in _GET.all(self._conn, {"tenant": self._tenant, "ids": part}):
                 found[row.id] = self._event_of(row)
         return [found[i] for i in wanted if i in found]
 
@@ -151,7 +153,7 @@ class SqlEventLog:
             "low": event.seq - before,
             "high": event.seq + after,
         }
-        return [self._event_of(row) for row in self._conn.execute(_AROUND, params)]
+        return [self._event_of(row) for row in _AROUND.all(self._conn, params)]
 
     def blank(self, ids: Iterable[EventId]) -> int:
         return sum(
@@ -220,7 +222,7 @@ class SqlEventLog:
             length=row.length,
         )
 
-    def _event_of(self, row: Row[Any]) -> Event:
+    def _event_of(self, row: Any) -> Event:
         p = row.payload or {}
         return Event(
             id=EventId(row.id),

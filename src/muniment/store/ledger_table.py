@@ -23,7 +23,15 @@ from muniment.ids import Ids, RecordId
 from muniment.records.table import Edge
 from muniment.store import schema as s
 from muniment.store.run import Prepared
-from muniment.store.sql import chunks, insert_ignore, prepared_insert, prepared_upsert, upsert
+from muniment.store.sql import (
+    among,
+    chunks,
+    fixed,
+    insert_ignore,
+    prepared_insert,
+    prepared_upsert,
+    upsert,
+)
 
 _L, _B, _S, _I, _O, _U = (
     s.lineage.c,
@@ -47,22 +55,18 @@ _SWITCHES = Prepared(
         _S.tenant_id == _TENANT, or_(_S.owner == "", _S.owner == bindparam("owner"))
     )
 )
-_REPLAY = select(s.idempotency).where(_I.tenant_id == _TENANT, _I.key == bindparam("key"))
-_WAITING = (
+_REPLAY = Prepared(select(s.idempotency).where(_I.tenant_id == _TENANT, _I.key == bindparam("key")))
+_WAITING = Prepared(
     select(_O.id, _O.target_kind, _O.target_id)
     .where(_O.tenant_id == _TENANT)
     .order_by(_O.id)
     .limit(bindparam("limit"))
 )
 _QUEUE = Prepared(insert(s.outbox))
-_DONE = delete(s.outbox).where(_O.tenant_id == _TENANT, _O.id.in_(bindparam("ids", expanding=True)))
-_CITED = (
-    select(_U.record_id, func.count())
-    .where(
-        _U.tenant_id == _TENANT,
-        _U.record_id.in_(bindparam("ids", expanding=True)),
-        _U.use == "cited",
-    )
+_DONE = Prepared(delete(s.outbox).where(_O.tenant_id == _TENANT, among(_O.id, "ids")))
+_CITED = Prepared(
+    select(_U.record_id, func.count().label("times"))
+    .where(_U.tenant_id == _TENANT, among(_U.record_id, "ids"), _U.use == fixed("cited"))
     .group_by(_U.record_id)
 )
 
@@ -186,7 +190,7 @@ class SqlLedger:
             raise Conflict("settings.stale_version", "the settings have changed; read them again")
 
     def replayed(self, key: str, verb: str, request: str) -> Any | None:
-        row = self._conn.execute(_REPLAY, {"tenant": self._tenant, "key": key}).first()
+        row = _REPLAY.first(self._conn, {"tenant": self._tenant, "key": key})
         if row is None:
             return None
         if (row.verb, row.request) != (verb, request):
@@ -235,11 +239,11 @@ class SqlLedger:
 
     def waiting(self, limit: int) -> list[tuple[str, str, str]]:
         params = {"tenant": self._tenant, "limit": limit}
-        return [(r.id, r.target_kind, r.target_id) for r in self._conn.execute(_WAITING, params)]
+        return [tuple(row) for row in _WAITING.all(self._conn, params)]
 
     def done(self, ids: Iterable[str]) -> None:
         for part in chunks(ids):
-            self._conn.execute(_DONE, {"tenant": self._tenant, "ids": part})
+            _DONE.run(self._conn, {"tenant": self._tenant, "ids": part})
 
     def used(
         self, turn: str, use: str, records: Iterable[tuple[RecordId, int]], at: datetime
@@ -261,7 +265,7 @@ class SqlLedger:
     def use_counts(self, ids: Iterable[RecordId]) -> Mapping[RecordId, int]:
         counts: dict[RecordId, int] = {}
         for part in chunks(ids):
-            for record, n in self._conn.execute(_CITED, {"tenant": self._tenant, "ids": part}):
+            for record, n in _CITED.all(self._conn, {"tenant": self._tenant, "ids": part}):
                 counts[RecordId(record)] = n
         return counts
 

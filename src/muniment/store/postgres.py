@@ -113,6 +113,10 @@ class PostgresBackend:
                 return Unavailable(code, message)
         return Unavailable("store.failed", f"the database answered {state}: {error}")
 
+    def exposed(self) -> list[str]:
+        """None: its files are the server's."""
+        return []
+
     def scrub(self, *, thorough: bool = False) -> list[str]:
         """Vacuum what held deleted rows; ``thorough`` rewrites the tables under lock.
 

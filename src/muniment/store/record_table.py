@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     BindParameter,
+    ColumnElement,
     Connection,
     Row,
     bindparam,
@@ -35,11 +38,10 @@ from muniment.records.table import Filter, Keys, Place
 from muniment.scope import stored_scope
 from muniment.store import schema as s
 from muniment.store.run import Prepared
-from muniment.store.sql import chunks
+from muniment.store.sql import among, chunks, fixed
 
 _R, _V, _M = s.records.c, s.versions.c, s.transitions.c
 _TENANT: BindParameter[str] = bindparam("tenant")
-_IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
 
 _INSERT_RECORD, _INSERT_VERSION = Prepared(insert(s.records)), Prepared(insert(s.versions))
 _INSERT_MOVE = Prepared(insert(s.transitions))
@@ -51,7 +53,7 @@ _JOINED = select(
         (_V.tenant_id == _R.tenant_id) & (_V.record_id == _R.id) & (_V.version == _R.version),
     )
 )
-_GET = _JOINED.where(_R.tenant_id == _TENANT, _R.id.in_(_IDS))
+_GET = Prepared(_JOINED.where(_R.tenant_id == _TENANT, among(_R.id, "ids")))
 _AT = (
     _R.tenant_id == _TENANT,
     _R.subject == bindparam("at_subject"),
@@ -59,19 +61,46 @@ _AT = (
     _R.condition_key == bindparam("at_condition"),
 )
 _TWINS = Prepared(
-    _JOINED.where(*_AT, _R.words_key == bindparam("words"), _R.status == Status.ACTIVE.value)
+    _JOINED.where(*_AT, _R.words_key == bindparam("words"), _R.status == fixed(Status.ACTIVE.value))
 )
 _HOLDERS = Prepared(_JOINED.where(*_AT, _R.predicate == bindparam("of_predicate")))
-_EVIDENCE = select(s.lineage.c.child_id, s.lineage.c.parent_id).where(
-    s.lineage.c.tenant_id == _TENANT,
-    s.lineage.c.child_kind == "record",
-    s.lineage.c.child_id.in_(_IDS),
-    s.lineage.c.parent_kind == "event",
+_CONDITIONS: Mapping[str, ColumnElement[bool]] = {
+    "subject": _R.subject == bindparam("subject"),
+    "predicate": _R.predicate == bindparam("predicate"),
+    "condition_key": _R.condition_key == bindparam("condition_key"),
+    "muted": _R.muted == bindparam("muted"),
+    "scope_keys": among(_R.scope_key, "scope_keys"),
+    "statuses": among(_R.status, "statuses"),
+    "kinds": among(_R.kind, "kinds"),
+    "predicates": among(_R.predicate, "predicates"),
+    "ids": among(_R.id, "ids"),
+    "after": _R.id > bindparam("after"),
+    "expiring_before": _R.expires_at <= bindparam("expiring_before"),
+}
+
+
+@cache
+def _finding(names: tuple[str, ...]) -> Prepared:
+    """The statement for a filter that names these."""
+    conditions = [_CONDITIONS[name] for name in names if name != "limit"]
+    query = _JOINED.where(_R.tenant_id == _TENANT, *conditions)
+    return Prepared(query.order_by(_R.id).limit(bindparam("limit")) if "limit" in names else query)
+
+
+_EVIDENCE = Prepared(
+    select(s.lineage.c.child_id, s.lineage.c.parent_id).where(
+        s.lineage.c.tenant_id == _TENANT,
+        s.lineage.c.child_kind == fixed("record"),
+        among(s.lineage.c.child_id, "ids"),
+        s.lineage.c.parent_kind == fixed("event"),
+    )
 )
-_NEXT_MOVE = select(func.coalesce(func.max(_M.seq), 0) + 1).where(
-    _M.tenant_id == _TENANT, _M.record_id == bindparam("record")
+_NEXT_MOVE = Prepared(
+    select((func.coalesce(func.max(_M.seq), 0) + 1).label("seq")).where(
+        _M.tenant_id == _TENANT, _M.record_id == bindparam("record")
+    )
 )
-_MOVE = (
+_MOVE = Prepared(
     update(s.records)
     .where(_R.tenant_id == _TENANT, _R.id == bindparam("record"))
     .values(
@@ -83,7 +112,7 @@ _MOVE = (
         updated_at=bindparam("at"),
     )
 )
-_REVISE = (
+_REVISE = Prepared(
     update(s.records)
     .where(
         _R.tenant_id == _TENANT,
@@ -119,9 +148,9 @@ class SqlRecordTable:
         for part in chunks(wanted):
             params = {"tenant": self._tenant, "ids": part}
             evidence: dict[str, list[EventId]] = {}
-            for child, parent in self._conn.execute(_EVIDENCE, params):
+            for child, parent in _EVIDENCE.all(self._conn, params):
                 evidence.setdefault(child, []).append(EventId(parent))
-            for row in self._conn.execute(_GET, params):
+            for row in _GET.all(self._conn, params):
                 found[row.id] = _record_of(row, tuple(sorted(evidence.get(row.id, ()))))
         return [found[i] for i in wanted if i in found]
 
@@ -139,40 +168,24 @@ class SqlRecordTable:
         return sorted((_record_of(row, ()) for row in rows), key=lambda r: r.id)
 
     def find(self, where: Filter) -> list[Record]:
-        query = _JOINED.where(_R.tenant_id == self._tenant)
-        for column, value in (
-            (_R.subject, where.subject),
-            (_R.predicate, where.predicate),
-            (_R.condition_key, where.condition_key),
-            (_R.muted, where.muted),
-        ):
-            if value is not None:
-                query = query.where(column == value)
-        for column, values in (
-            (_R.scope_key, where.scope_keys),
-            (_R.status, where.statuses),
-            (_R.kind, where.kinds),
-            (_R.predicate, where.predicates),
-            (_R.id, where.ids),
-        ):
-            if values is not None:
-                query = query.where(column.in_([str(v) for v in values]))
-        if where.after is not None:
-            query = query.where(_R.id > where.after)
-        if where.expiring_before is not None:
-            query = query.where(_R.expires_at <= where.expiring_before)
-        if where.limit is not None and where.tag is None:
-            query = query.order_by(_R.id).limit(where.limit)
+        given = {
+            f.name: v
+            for f in fields(where)
+            if f.name != "tag" and (v := getattr(where, f.name)) is not None
+        }
+        if where.tag is not None:
+            given.pop("limit", None)  # tags are compared here
+        rows = _finding(tuple(given)).all(self._conn, {"tenant": self._tenant} | given)
         # Sorted here: asked to sort, SQLite walks the whole tenant by id instead.
-        rows = [_record_of(row, ()) for row in self._conn.execute(query)]
-        rows.sort(key=lambda r: r.id)
-        if where.tag is not None:  # exact membership, so that `_` and `%` mean themselves
-            rows = [r for r in rows if where.tag in r.tags][: where.limit]
-        return rows
+        found = sorted((_record_of(row, ()) for row in rows), key=lambda r: r.id)
+        if where.tag is None:
+            return found
+        # exact membership, so that `_` and `%` mean themselves
+        return [r for r in found if where.tag in r.tags][: where.limit]
 
     def revise(self, record: Record, keys: Keys) -> None:
-        changed = self._conn.execute(
-            _REVISE,
+        changed = _REVISE.run(
+            self._conn,
             {
                 "tenant": self._tenant,
                 "record": record.id,
@@ -184,7 +197,7 @@ class SqlRecordTable:
                 "to_reason": record.write_reason,
                 "at": record.updated_at,
             },
-        ).rowcount
+        )
         if changed != 1:
             raise Conflict(
                 "record.stale_version", "the record has changed; read it again, then decide"
@@ -193,8 +206,8 @@ class SqlRecordTable:
 
     def move(self, record: Record, cause: str, at: datetime) -> None:
         params = {"tenant": self._tenant, "record": record.id}
-        self._conn.execute(
-            _MOVE,
+        _MOVE.run(
+            self._conn,
             {
                 **params,
                 "to_status": record.status.value,
@@ -205,7 +218,7 @@ class SqlRecordTable:
                 "at": at,
             },
         )
-        seq = self._conn.execute(_NEXT_MOVE, params).scalar_one()
+        [(seq,)] = _NEXT_MOVE.all(self._conn, params)
         _INSERT_MOVE.run(self._conn, _move_row(record, seq, cause, at))
 
     def reword(self, record: Record, versions: Sequence[Version]) -> None:

@@ -9,13 +9,26 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from sqlalchemy import Connection, Float, Select
+from sqlalchemy import (
+    Boolean,
+    Connection,
+    Float,
+    LargeBinary,
+    Select,
+    TextualSelect,
+    TypeDecorator,
+)
 from sqlalchemy.engine import Dialect
 
 Params = Mapping[str, Any]
+Conversion = Callable[[Any], Any]
+_NATIVE = (Boolean, Float, LargeBinary)
+INDEX_SCHEMA = "muniment_index"
+#: SQLite has no schemas: what is one on PostgreSQL is a file of its own there.
+EMBEDDED = {INDEX_SCHEMA: None}
 
 
 class Prepared:
@@ -50,6 +63,13 @@ class Prepared:
             cursor.executemany(compiled.sql, [compiled.bind(r) for r in rows])
         return int(cursor.rowcount)
 
+    def rows(self, conn: Connection, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Insert many rows of plain values, given in the order of ``columns``."""
+        compiled = self._for(conn)
+        ready = compiled.takes(columns)
+        plain = rows if ready else [compiled.bind(dict(zip(columns, r, strict=True))) for r in rows]
+        _cursor(conn).executemany(compiled.sql, plain)
+
     def _for(self, conn: Connection) -> _Compiled:
         compiled = self._compiled.get(conn.dialect.name)
         if compiled is None:
@@ -67,49 +87,64 @@ class _Compiled:
 
     def __init__(self, statement: Any, dialect: Dialect) -> None:
         self._statement, self._dialect = statement, dialect
-        compiled = statement.compile(dialect=dialect)
+        embedded = dialect.name == "sqlite"
+        compiled = statement.compile(
+            dialect=dialect,
+            schema_translate_map=EMBEDDED if embedded else None,
+            render_schema_translate=embedded,
+        )
         self.sql = str(compiled)
-        self._positional: list[str] | None = compiled.positiontup
         self._fixed = {k: v for k, v in compiled.params.items() if v is not None}
-        self._binders: dict[str, Callable[[Any], Any]] = {
-            name: processor
-            for bind, name in compiled.bind_names.items()
-            if (processor := self._processor(bind.type)) is not None
-        }
-        self._names = list(self._positional or compiled.bind_names.values())
+        binders = {name: self._binder(bind.type) for bind, name in compiled.bind_names.items()}
+        self._positional = compiled.positiontup is not None
+        names = compiled.positiontup or compiled.bind_names.values()
+        self._slots = [(name, binders[name]) for name in names]
 
-    def _processor(self, type_: Any) -> Callable[[Any], Any] | None:
-        found: Callable[[Any], Any] | None = type_.dialect_impl(self._dialect).bind_processor(
-            self._dialect
+    def _binder(self, type_: Any) -> Conversion | None:
+        """What makes the driver's value; none for what every driver takes as it is."""
+        if isinstance(type_, _NATIVE):
+            return None
+        if isinstance(type_, TypeDecorator):  # ours add nothing to what is below them
+            return partial(_second_fixed, type_.process_bind_param, self._dialect)
+        found: Conversion | None = type_.dialect_impl(self._dialect).bind_processor(self._dialect)
+        return found
+
+    def _reader(self, type_: Any) -> Conversion | None:
+        """What makes Python's value of the driver's."""
+        if isinstance(type_, TypeDecorator):
+            return partial(_second_fixed, type_.process_result_value, self._dialect)
+        if isinstance(type_, Float | LargeBinary):
+            return None
+        found: Conversion | None = type_.dialect_impl(self._dialect).result_processor(
+            self._dialect, None
         )
         return found
 
+    def takes(self, columns: Sequence[str]) -> bool:
+        """Whether rows of these columns, in this order, are the driver's own parameters."""
+        return self._positional and [name for name, _ in self._slots] == list(columns)
+
     def bind(self, params: Params) -> Any:
         """The driver's parameters: every named one must be given or be part of the statement."""
-        fixed, binders = self._fixed, self._binders
-        values = []
-        for name in self._names:
-            value = params[name] if name in params else fixed[name]
-            binder = binders.get(name)
-            values.append(binder(value) if binder is not None else value)
-        if self._positional is not None:
+        given = {**self._fixed, **params} if self._fixed else params
+        values = [
+            given[name] if binder is None else binder(given[name]) for name, binder in self._slots
+        ]
+        if self._positional:
             return values
-        return dict(zip(self._names, values, strict=True))
+        return {name: value for (name, _), value in zip(self._slots, values, strict=True)}
 
     @cached_property
-    def _columns(self) -> tuple[Any, list[tuple[int, Callable[[Any], Any]]]]:
-        if not isinstance(self._statement, Select):
+    def _columns(self) -> tuple[Any, list[tuple[int, Conversion]]]:
+        if not isinstance(self._statement, Select | TextualSelect):
             return None, []
         columns = list(self._statement.selected_columns)
         shape = namedtuple("Row", [c.name for c in columns], rename=True)  # type: ignore[misc]
-        readers: list[tuple[int, Callable[[Any], Any]]] = []
-        for position, column in enumerate(columns):
-            implementation = column.type.dialect_impl(self._dialect)
-            if isinstance(implementation, Float):
-                continue  # drivers return floats; psycopg's reader would ask for a column type
-            reader = implementation.result_processor(self._dialect, None)
-            if reader is not None:
-                readers.append((position, reader))
+        readers = [
+            (position, reader)
+            for position, column in enumerate(columns)
+            if (reader := self._reader(column.type)) is not None
+        ]
         return shape, readers
 
     def row(self, raw: Sequence[Any]) -> Any:
@@ -119,3 +154,7 @@ class _Compiled:
         for position, reader in readers:
             values[position] = reader(values[position])
         return shape._make(values)
+
+
+def _second_fixed(function: Callable[[Any, Dialect], Any], dialect: Dialect, value: Any) -> Any:
+    return function(value, dialect)

@@ -17,6 +17,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from muniment.errors import MunimentError, Unavailable
 from muniment.store.backend import RaceLost
+from muniment.store.private import make_private, open_private, readable_by_others
 
 BUSY_TIMEOUT_MS = 10_000
 Creator = Callable[[], sqlite3.Connection]
@@ -42,6 +43,8 @@ class SqliteBackend:
     def __init__(self, path: Path | None, *, creator: Creator | None = None) -> None:
         self.path = path
         self.read_only = path is not None and path.exists() and not _writable(path)
+        if path is not None:
+            open_private(path)
         self._creator = creator or self._connect
         self._writer = threading.RLock() if path is None else threading.Lock()
         self.engine = self._engine()
@@ -124,9 +127,17 @@ class SqliteBackend:
             return ["a reader still holds the write-ahead log; run erase again to finish"]
         return []
 
+    def exposed(self) -> list[str]:
+        """The names of files that others on this machine can read."""
+        if self.path is None:
+            return []
+        files = (self.path, self.path.with_name(self.path.name + ".index"))
+        return [file.name for file in files if readable_by_others(file)]
+
     def copy_to(self, target: Path) -> None:
         """A consistent copy while others write (SQLite's online backup)."""
         source = self.engine.raw_connection()
+        make_private(target)
         copy = sqlite3.connect(target)
         try:
             source.driver_connection.backup(copy)  # type: ignore[union-attr]
@@ -141,7 +152,7 @@ class SqliteBackend:
 
 def _on_begin(conn: Connection) -> None:
     mode = conn.get_execution_options().get("muniment_begin", "DEFERRED")
-    conn.exec_driver_sql(f"BEGIN {mode}")
+    conn.connection.driver_connection.execute(f"BEGIN {mode}")  # type: ignore[union-attr]
 
 
 def _writable(path: Path) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Text, column, func, select, text
 
 from muniment.ids import Ids
 from muniment.scope import Scope
@@ -15,6 +15,7 @@ from muniment.store.candidate_table import SqlCandidateTable
 from muniment.store.event_table import SqlEventLog
 from muniment.store.ledger_table import SqlErasures, SqlLedger, SqlLineage, SqlTombstones
 from muniment.store.record_table import SqlRecordTable
+from muniment.store.run import Prepared
 from muniment.store.trail_table import SqlTrail
 from muniment.trail.chain import Key
 
@@ -91,14 +92,25 @@ class SqlUnit:
         out["records"] = {k: n for k, n in self.conn.execute(by_status.group_by(r.status))}
         return out
 
-    def scopes(self) -> list[Scope]:
-        """Every scope that records or threads of the tenant have."""
-        found: dict[str, Scope] = {}
-        for table in (s.records, s.threads):
-            query = select(table.c.scope_key, table.c.scope).where(table.c.tenant_id == self.tenant)
-            for key, scope in self.conn.execute(query.distinct()):
-                found[key] = Scope.of(scope)
-        return [found[key] for key in sorted(found)]
+    def scopes(self, *, threads: bool = False) -> list[Scope]:
+        """Every scope that records (and threads) of the tenant have."""
+        tables = ("records", "threads") if threads else ("records",)
+        params = {"tenant": self.tenant}
+        keys = {row.key for name in tables for row in _SCOPE_KEYS[name].all(self.conn, params)}
+        return [Scope.of_key(key) for key in sorted(keys)]
 
 
+# From one key to the next through the index: as many steps as there are keys, not rows.
+_SCOPE_KEYS = {
+    name: Prepared(
+        text(
+            f"WITH RECURSIVE k(key) AS ("
+            f"SELECT min(scope_key) FROM {name} WHERE tenant_id = :tenant UNION ALL "
+            f"SELECT (SELECT min(scope_key) FROM {name} WHERE tenant_id = :tenant "
+            f"AND scope_key > k.key) FROM k WHERE k.key IS NOT NULL"
+            f") SELECT key FROM k WHERE key IS NOT NULL"
+        ).columns(column("key", Text))
+    )
+    for name in ("records", "threads")
+}
 _NO_KEY = Key("none", b"\0" * 32)  # read-only stores compare nothing with it

@@ -102,6 +102,12 @@ _EN_NEGATING = re.compile(
     r"|nowhere|without|stop(?:s|ped|ping)?|avoid(?:s|ed|ing)?|forbid(?:s|den)?|forbade"
     r"|prohibit(?:s|ed)?|refus(?:e|es|ed|ing)|cancel(?:s|led|ed)?|unless)\b"
 )
+# Traditional characters of the words above.
+_SIMPLIFIED = str.maketrans(
+    "沒別無會絕嚴須並錯僅過論斷對區級類個識離國鑒鑑數線機來議鏽動產處終辭",
+    "没别无会绝严须并错仅过论断对区级类个识离国鉴鉴数线机来议锈动产处终辞",
+)
+_NEGATIONS = ((_EN_NEGATING, _EN_NOT_NEGATING, " "), (_ZH_NEGATING, _ZH_NOT_NEGATING, "　"))
 
 
 def negated(text: str) -> bool:
@@ -113,7 +119,10 @@ def negated(text: str) -> bool:
     scope, irony, antonyms (讨厌, "dislike"), other languages.  It compares two short
     statements; for a paragraph it means nothing.
     """
-    folded = text.casefold()
-    count = len(_EN_NEGATING.findall(_EN_NOT_NEGATING.sub(" ", folded)))
-    count += len(_ZH_NEGATING.findall(_ZH_NOT_NEGATING.sub("　", folded)))
+    folded, count = text.casefold(), 0
+    if not folded.isascii():
+        folded = folded.translate(_SIMPLIFIED)
+    for negating, not_negating, blank in _NEGATIONS:
+        if negating.search(folded):
+            count += len(negating.findall(not_negating.sub(blank, folded)))
     return count % 2 == 1

@@ -32,23 +32,25 @@ def _char_class(codes: list[int]) -> str:
     return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in spans)
 
 
-def _assigned(prefix: str) -> list[int]:
+def _marks_and_formats() -> tuple[list[int], list[int]]:
     # Nothing of category M or Cf lives between the CJK blocks or beyond the first planes and
     # plane 14; skipping them keeps the import at a few milliseconds.
-    spaces = (range(0xA0, 0x3100), range(0xA000, 0xAC00), range(0xFB00, 0x20000))
-    return [
-        code
-        for span in spaces
-        for code in span
-        if unicodedata.category(chr(code)).startswith(prefix)
-    ]
+    marks, formats = [], []
+    for code in (*range(0xA0, 0x3100), *range(0xA000, 0xAC00), *range(0xFB00, 0x20000)):
+        category = unicodedata.category(chr(code))
+        if category == "Cf":
+            formats.append(code)
+        elif category[0] == "M":
+            marks.append(code)
+    return marks, formats
 
 
-MARKS = _char_class(_assigned("M"))
+_MARKS, _FORMATS = _marks_and_formats()
+MARKS = _char_class(_MARKS)
 """Combining marks, as the body of a regular-expression class."""
 
 INVISIBLE = _char_class(
-    sorted({code for code in _assigned("Cf") if code not in _VISIBLE_FORMAT} | {*_INVISIBLE_OTHERS})
+    sorted({code for code in _FORMATS if code not in _VISIBLE_FORMAT} | {*_INVISIBLE_OTHERS})
 )
 """Zero-width, bidirectional, filler, tag and other undrawn characters, likewise."""
 
@@ -80,6 +82,8 @@ def normalise(text: str) -> str:
     and ``fi``, ``ß`` and ``ss`` fall together, so it must never be stored in place of a text nor
     used to compare ids.
     """
+    if text.isascii():  # nothing to compose, nothing that folding could undo
+        return " ".join(_CONTROL.sub("", text).lower().split())
     for _ in range(4):
         # Folding can undo composition and the reverse (Greek, mostly); two rounds settle it.
         folded = compose(compose(_CONTROL.sub("", text)).casefold())

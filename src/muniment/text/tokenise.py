@@ -35,6 +35,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.metadata import version
 
 from muniment.text.normal import MARKS, compose
@@ -53,6 +54,7 @@ _STEMS_PER_TEXT_MAX = 5_000
 _EMPTY_WORDS_MAX = 1_000
 
 _LONG_RUN_CHARS = 4
+_SHORT_CHARS = 500
 
 FUNCTION_CHARACTERS = frozenset(
     "的了是在和与及或而且就都也还又把被将给对向从到之其这那哪么吗呢吧啊呀嘛着过地得很后"
@@ -96,7 +98,7 @@ def tokens(text: str) -> list[str]:
     Not promised: segmentation into words, stems of languages other than English, one token per
     occurrence of a word (identifiers give several).
     """
-    return _read(text, query=False)
+    return _read_once(text, query=False)
 
 
 def query_tokens(text: str) -> list[str]:
@@ -105,7 +107,20 @@ def query_tokens(text: str) -> list[str]:
     All of them, but for pairs with a Chinese particle in a run of four characters or
     more; a short run may be a word that holds one, so there they stay.
     """
-    return _read(text, query=True)
+    return _read_once(text, query=True)
+
+
+def _read_once(text: str, *, query: bool) -> list[str]:
+    # What is said is compared, indexed and searched in one go; nothing is kept for longer than a
+    # few statements, for words may be forgotten.
+    if len(text) <= _SHORT_CHARS:
+        return list(_read_short(text, query))
+    return _read(text, query=query)
+
+
+@lru_cache(maxsize=64)
+def _read_short(text: str, query: bool) -> tuple[str, ...]:
+    return tuple(_read(text, query=query))
 
 
 def _read(text: str, *, query: bool) -> list[str]:

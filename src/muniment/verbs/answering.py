@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from muniment.erase import forget
-from muniment.errors import InvalidInput, NotAllowed, NotFound, Unavailable
+from muniment.errors import InvalidInput, NotFound, Unavailable
 from muniment.events.event import Event
 from muniment.events.message import Message, make_event
 from muniment.extract import proposal as proposals
@@ -18,7 +18,7 @@ from muniment.gate.keys import candidate_digest
 from muniment.gate.unit import Unit
 from muniment.ids import CandidateId, DecisionId
 from muniment.records.record import Origin, Status
-from muniment.scope import Channel, Principal, permits
+from muniment.scope import Channel, Principal, Scope, permits
 from muniment.text import check_id
 from muniment.verbs.appending import answers_thread, append_one, own_event
 from muniment.verbs.parts import Parts
@@ -33,7 +33,7 @@ def review(parts: Parts, principal: Principal, *, limit: object) -> list[Held]:
 
     def work(unit: Unit) -> list[Held]:
         everything = principal.channel is Channel.ADMIN
-        keys = None if everything else [s.key for s in unit.scopes() if permits(principal, s)]
+        keys = None if everything else _decided_here(unit, principal)
         waiting = unit.candidates.waiting(
             owner=principal.user, scope_keys=keys, now=parts.now(), limit=limit
         )
@@ -43,6 +43,13 @@ def review(parts: Parts, principal: Principal, *, limit: object) -> list[Held]:
     if not parts.audit_read(principal, "review", [h.id for h in found]):
         raise Unavailable("audit.unavailable", "the read could not be audited; nothing is shown")
     return found
+
+
+def _decided_here(unit: Unit, principal: Principal) -> list[str]:
+    """Scopes for which this principal decides what waits, whoever proposed it."""
+    scopes = [s for s in map(Scope.of_key, unit.candidates.scope_keys()) if permits(principal, s)]
+    own = [s for s in scopes if s.user is not None]
+    return [s.key for s in own + [s for s in scopes if remembering.may_decide(principal, s)]]
 
 
 def evidence_of(unit: Unit, held: Held) -> list[Event]:
@@ -121,14 +128,16 @@ def _confirm_deletion(parts: Parts, unit: Unit, principal: Principal, held: Held
     return decision
 
 
-def reject(parts: Parts, principal: Principal, candidate: str, *, digest: str | None) -> Held:
+def reject(
+    parts: Parts, principal: Principal, candidate: str, *, digest: str | None, answer: str | None
+) -> Held:
     """Reject a waiting candidate and keep it from coming back."""
 
     def work(unit: Unit) -> Held:
         settling = parts.settling(unit, principal)
         held = remembering.held_for(settling, _candidate_id(candidate), digest)
-        if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
-            raise NotAllowed("reject.channel", f"the {principal.channel} channel cannot reject")
+        given = own_event(unit, principal, answer) if answer is not None else None
+        remembering.check_may_reject(principal, held, given)
         return remembering.reject(settling, held)
 
     return parts.write(principal, work)

@@ -35,30 +35,40 @@ def find_thread(
     Raises `NotFound` for someone else's thread id and `InvalidInput` ``thread.other_scope``
     where it was opened in another scope.
     """
-    if label is not None and label.startswith("thr_"):
-        return own_thread(unit, principal, label, scope)
-    place = place_of_use(principal, scope or Scope())
-    thread_id = thread_id_of(unit, principal, label, place)
-    if unit.events.thread(thread_id) is not None:
-        return own_thread(unit, principal, thread_id, scope)
-    return Thread(thread_id, principal.tenant, place, principal.user, parts.now())
+    return _found_or_new(parts, unit, principal, label, scope)[0]
 
 
 def open_thread(
     parts: Parts, unit: Unit, principal: Principal, label: str | None, scope: Scope | None
 ) -> Thread:
     """`find_thread`, made if it is new."""
-    thread = find_thread(parts, unit, principal, label, scope)
-    if unit.events.thread(thread.id) is not None:
-        return thread
-    return unit.events.open_thread(thread)
+    thread, there = _found_or_new(parts, unit, principal, label, scope)
+    return thread if there else unit.events.open_thread(thread)
+
+
+def _found_or_new(
+    parts: Parts, unit: Unit, principal: Principal, label: str | None, scope: Scope | None
+) -> tuple[Thread, bool]:
+    if label is not None and label.startswith("thr_"):
+        return own_thread(unit, principal, label, scope), True
+    place = place_of_use(principal, scope or Scope())
+    thread_id = thread_id_of(unit, principal, label, place)
+    found = unit.events.thread(thread_id)
+    if found is not None:
+        return check_own(found, principal, scope), True
+    return Thread(thread_id, principal.tenant, place, principal.user, parts.now()), False
 
 
 def own_thread(
     unit: Unit, principal: Principal, thread_id: str, scope: Scope | None = None
 ) -> Thread:
     """A thread the principal may read and append to."""
-    thread = unit.events.thread(ThreadId(check_id(thread_id, name="thread")))
+    found = unit.events.thread(ThreadId(check_id(thread_id, name="thread")))
+    return check_own(found, principal, scope)
+
+
+def check_own(thread: Thread | None, principal: Principal, scope: Scope | None = None) -> Thread:
+    """The thread, if it is there and the principal's, and its scope the one asked for."""
     if thread is None or thread.owner != principal.user or not permits(principal, thread.scope):
         raise NotFound("thread.not_found", "no such thread")
     if scope is not None and place_of_use(principal, scope) != thread.scope:
@@ -101,7 +111,8 @@ def append_in(
     """`append` inside a transaction that is already open."""
     opened = open_thread(parts, unit, principal, thread, scope)
     events = [make(parts, principal, opened, m, attest) for m in messages]
-    return store_events(parts, unit, principal, opened, events)
+    named = [e.id for e, m in zip(events, messages, strict=True) if m.id is not None]
+    return store_events(parts, unit, principal, opened, events, named)
 
 
 def make(
@@ -120,10 +131,19 @@ def make(
 
 
 def store_events(
-    parts: Parts, unit: Unit, principal: Principal, thread: Thread, events: Sequence[Event]
+    parts: Parts,
+    unit: Unit,
+    principal: Principal,
+    thread: Thread,
+    events: Sequence[Event],
+    named: Sequence[EventId],
 ) -> list[Event]:
-    """Append events to a thread that is open; those already there are returned as they are."""
-    known = {e.id: e for e in unit.events.get(e.id for e in events)} if events else {}
+    """Append events to a thread that is open.
+
+    ``named`` are those whose ids follow from what the caller called them, so that they may be
+    there already; such are returned as they are.
+    """
+    known = {e.id: e for e in unit.events.get(named)} if named else {}
     new: dict[EventId, Event] = {}
     for event in events:
         before = known.get(event.id) or new.get(event.id)

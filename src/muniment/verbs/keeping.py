@@ -139,6 +139,7 @@ def doctor(parts: Parts, principal: Principal) -> dict[str, Any]:
         "read_only": store.read_only_reason,
         "key": store.key.id if store.key else None,
         "audit_lane": parts.lane.failed or "ok",
+        "open_to_others": store.backend.exposed(),
         "index_known": parts.index.known(principal.tenant),
         "policy": parts.policy.version,
         **counts,
@@ -185,6 +186,7 @@ def backup(parts: Parts, principal: Principal, target: str | Path) -> Path:
     if not path.parent.is_dir():
         raise InvalidInput("backup.no_directory", f"{path.parent} is not a directory")
     draft = path.with_name(path.name + ".part")
+    draft.unlink(missing_ok=True)  # of an earlier try
     try:
         parts.store.copy_to(draft)
         draft.replace(path)

@@ -12,11 +12,12 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, TypeVar
 
 from muniment.clock import Clock
+from muniment.events.log import Thread
 from muniment.gate.enact import Settling
 from muniment.gate.keys import Digester
 from muniment.gate.policy import Policy, Switches
 from muniment.gate.unit import Unit
-from muniment.ids import Ids
+from muniment.ids import Ids, ThreadId
 from muniment.jobs import outbox
 from muniment.recall.index import Doc, Index
 from muniment.scope import Principal
@@ -27,6 +28,7 @@ from muniment.trail.lane import ReadLane
 
 T = TypeVar("T")
 DRAIN_AT = 64  # rows a process lets wait before it brings the index up to date
+SEEN_MAX = 4096  # threads a process keeps in mind
 FRESH_MAX = 256  # waiting rows a recall reads from the truth by itself
 
 
@@ -45,6 +47,7 @@ class Parts:
     _waiting: Counter[str] = field(default_factory=Counter)
     _drain: threading.Lock = field(default_factory=threading.Lock)
     _known: set[str] = field(default_factory=set)
+    _seen: dict[tuple[str, ThreadId], Thread] = field(default_factory=dict)
     _knowing: threading.Lock = field(default_factory=threading.Lock)
 
     def now(self) -> datetime:
@@ -71,6 +74,16 @@ class Parts:
     def read(self, principal: Principal, work: Callable[[Unit], T]) -> T:
         """One snapshot."""
         return self.store.read(principal.tenant, work)
+
+    def seen_thread(self, tenant: str, thread_id: ThreadId) -> Thread | None:
+        """A thread as this process saw it last: owner and scope are its for ever, all else not."""
+        return self._seen.get((tenant, thread_id))
+
+    def saw_thread(self, thread: Thread) -> None:
+        """Keep in mind a thread that was read."""
+        if len(self._seen) >= SEEN_MAX:
+            self._seen.clear()
+        self._seen[thread.tenant, thread.id] = thread
 
     def catch_up(self, tenant: str) -> None:
         """Index what waits.  Failing is no error of the write before: recall will notice."""

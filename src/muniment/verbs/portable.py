@@ -21,6 +21,7 @@ from muniment.ids import EventId
 from muniment.records.record import Kind, Record, Status
 from muniment.records.table import Filter
 from muniment.scope import Channel, Principal, Scope, permits
+from muniment.store.private import make_private
 from muniment.store.schema import canonical_json
 from muniment.verbs import appending
 from muniment.verbs.keeping import Progress
@@ -129,8 +130,9 @@ def export(parts: Parts, principal: Principal, path: Path) -> Exported:
     seal = key.digest("export", principal.tenant, body) if key else ""
     draft = path.with_name(path.name + ".part")
     try:
+        draft.unlink(missing_ok=True)
+        make_private(draft)
         draft.write_text(f"{body}\n{canonical_json({'seal': seal})}\n", "utf-8")
-        draft.chmod(0o600)
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from muniment.errors import InvalidInput
@@ -17,9 +17,11 @@ from muniment.extract.rules import extract
 from muniment.gate.candidate import Candidate
 from muniment.gate.decision import Decision
 from muniment.gate.unit import Unit
+from muniment.ids import EventId, ThreadId
 from muniment.scope import Principal, Scope, place_of_use
 from muniment.text import check_id
 from muniment.verbs.appending import (
+    check_own,
     find_thread,
     make,
     open_thread,
@@ -81,34 +83,51 @@ def remember(
         raise InvalidInput("remember.one_of", "pass either a text or an event")
     if event is not None:
         said = parts.read(principal, lambda unit: own_event(unit, principal, event))
-        return _settle_said(parts, principal, said, None, key, [event])
+        return _settle_said(parts, principal, said, key, [event])
     assert message is not None
     said = make(parts, principal, _thread_ahead(parts, principal, thread, scope), message)
     asked = [message.by, message.text, message.id, thread, scope and scope.key]
-    return _settle_said(parts, principal, said, thread, key, asked, scope=scope, new=True)
+    named = [said.id] if message.id is not None else []
+    opening = Opening(thread, scope, named)
+    return _settle_said(parts, principal, said, key, asked, opening)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where an event that is not stored yet goes, and the ids that may be there already."""
+
+    thread: str | None
+    scope: Scope | None
+    named: Sequence[EventId]
 
 
 def _thread_ahead(
     parts: Parts, principal: Principal, label: str | None, scope: Scope | None
 ) -> Thread:
-    """The thread words will go to; read only where its scope cannot be known without."""
-    if label is not None:
-        return parts.read(principal, lambda unit: find_thread(parts, unit, principal, label, scope))
+    """The thread words will go to, for reading them before the transaction that checks it again.
+
+    A thread's owner and scope never change, so one that was seen needs no look.
+    """
     place = place_of_use(principal, scope or Scope())
-    thread_id = thread_id_of(parts.digester(principal.tenant), principal, None, place)
-    return Thread(thread_id, principal.tenant, place, principal.user, parts.now())
+    if label is not None and label.startswith("thr_"):
+        thread_id = ThreadId(label)
+    else:
+        thread_id = thread_id_of(parts.digester(principal.tenant), principal, label, place)
+    if label is None:
+        return Thread(thread_id, principal.tenant, place, principal.user, parts.now())
+    seen = parts.seen_thread(principal.tenant, thread_id)
+    if seen is not None:
+        return check_own(seen, principal, scope)
+    return parts.read(principal, lambda unit: find_thread(parts, unit, principal, label, scope))
 
 
 def _settle_said(
     parts: Parts,
     principal: Principal,
     said: Event,
-    label: str | None,
     key: str | None,
     asked: Sequence[Any],
-    *,
-    scope: Scope | None = None,
-    new: bool = False,
+    opening: Opening | None = None,
 ) -> list[Decision]:
     """Read an event's words, then (append it and) settle them in one transaction."""
     candidates = read_event(parts, principal, said)
@@ -116,21 +135,31 @@ def _settle_said(
     def work(unit: Unit) -> list[Decision]:
         def run() -> list[Decision]:
             evidence = said
-            if new:
-                opened = open_thread(parts, unit, principal, label, scope)
-                [evidence] = store_events(parts, unit, principal, opened, [said])
+            if opening is not None:
+                thread = _same_place(parts, unit, principal, opening, said)
+                [evidence] = store_events(parts, unit, principal, thread, [said], opening.named)
             settling = parts.settling(unit, principal)
             return remembering.settle_all(settling, candidates, [evidence])
 
         return once(parts, unit, principal, key, "remember", asked, run)
 
-    return parts.write(principal, work, adds=3 if new else 2)
+    return parts.write(principal, work, adds=2 if opening is None else 3)
+
+
+def _same_place(
+    parts: Parts, unit: Unit, principal: Principal, opening: Opening, said: Event
+) -> Thread:
+    """The thread, opened where the words were read for."""
+    thread = open_thread(parts, unit, principal, opening.thread, opening.scope)
+    parts.saw_thread(thread)
+    return check_own(thread, principal, said.scope)
 
 
 def read_event(parts: Parts, principal: Principal, event: Event) -> list[Candidate]:
     """What the event's words say, as candidates of this writer."""
     found = extract(event, parts.policy.catalogue, tz=parts.tz)
-    return [replace(c, writer=principal.channel.value) for c in found]
+    writer = principal.channel.value
+    return [c if c.writer == writer else replace(c, writer=writer) for c in found]
 
 
 def propose(
