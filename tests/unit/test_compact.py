@@ -422,6 +422,41 @@ def test_a_model_is_not_asked_without_need() -> None:
     assert model.asked == []
 
 
+def test_a_summary_made_before_serves_until_it_does_not_fit() -> None:
+    """The same bytes at the beginning of the view, and no second question, while what came after
+    fits; then the model is asked anew."""
+    made, stated = _decided()
+    model = Model(_good)
+    first = compact(made.events[:100], stated, 900, compactor=model)
+    standing = first.summaries[0]
+    grown = 0
+    for length in range(101, 124):
+        view = compact(made.events[:length], stated, 900, compactor=model, standing=standing)
+        assert faults(view, made.until(length), stated, "en") == []
+        if view.summaries[0] != standing:
+            break
+        grown += 1
+    assert grown >= 2
+    assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize("why", ["an event was erased", "the state has another constraint"])
+def test_a_summary_that_does_not_check_any_more_is_not_used(why: str) -> None:
+    """It is left aside without a word; the extractive one stands in where no model is there."""
+    made, stated = _decided()
+    view = compact(made.events, stated, 900, compactor=Model(_good))
+    standing, events = view.summaries[0], list(made.events)
+    again = compact(events, stated, 900, standing=standing)
+    assert again.summaries[0] == standing, "positive control"
+    if why.startswith("an event"):
+        events[2] = replace(events[2], text=None)
+    else:
+        stated = Brief(8, {**stated.sections, "constraints": (Item("another one"),)})
+    view = compact(events, stated, 900, standing=standing)
+    assert view.summaries[0].by == EXTRACT
+    assert "Never deploy" not in view.text or not why.startswith("an event")
+
+
 def test_a_view_is_plain_data() -> None:
     """`to_dict` holds every part, and a part of a summary its record."""
     view = compact(talk(120).events, brief(), 400)

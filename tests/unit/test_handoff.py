@@ -15,7 +15,7 @@ import pytest
 from muniment.errors import InvalidInput
 from muniment.events.event import Event
 from muniment.records.record import Origin
-from muniment.threads.brief import Brief, Item
+from muniment.threads.brief import Brief, Item, brief_of
 from muniment.threads.handoff import (
     CARRIED,
     Packet,
@@ -261,6 +261,26 @@ def test_a_packet_of_another_schema_says_so() -> None:
     assert error.value.code == "packet.schema"
 
 
+def test_a_brief_is_read_from_a_state() -> None:
+    """Names, evidence, the rest as data; what is done is completed; what is absent is empty."""
+    state = {
+        "goal": "Finish",
+        "plan": [{"step": "write", "status": "done", "evidence": ["evt_0001"]}, {"step": "next"}],
+        "artifacts": [{"path": "a.md", "revision": "x1"}],
+        "progress": [{"text": "began", "at": "2026-09-01T00:00:00+00:00"}],
+    }
+    stated = brief_of(state, 5, approvals=[Item("deploy")], unknown_calls=[Item("push-1")])
+    assert (stated.version, stated.of("goal"), stated.of("next")) == (5, (Item("Finish"),), ())
+    assert stated.of("artifacts") == (Item("a.md", (), {"revision": "x1"}),)
+    assert [i.text for i in stated.of("completed")] == ["write", "began"]
+    assert stated.of("completed")[0].evidence == ("evt_0001",)
+    assert [i.text for s in ("approvals", "unknown_calls") for i in stated.of(s)] == [
+        "deploy",
+        "push-1",
+    ]
+    assert brief_of({}, 0).always("en") == []
+
+
 # ------------------------------------------------------------ taking a project up again
 
 
@@ -292,11 +312,11 @@ def test_the_order_is_always_the_same(language: str) -> None:
     assert (steps[0].todo[0] > "\u4e00") == (language == "zh")
 
 
-def test_what_is_under_way_comes_before_what_is_next() -> None:
-    """A running step, then `next`, then steps whose predecessors are done; of nothing, nothing."""
+def test_what_the_state_names_as_next_comes_first() -> None:
+    """Then what runs, then steps whose predecessors are done; of nothing, nothing."""
     running = Item("illustrate", (), {"status": "running"})
     stated = {**_project().sections, "next": (Item("mend the build"),)}
     stated["plan"] = (*stated["plan"], running)
-    assert [i.text for i in tasks(Brief(1, stated))] == ["illustrate", "mend the build", "review"]
+    assert [i.text for i in tasks(Brief(1, stated))] == ["mend the build", "illustrate", "review"]
     assert tasks(Brief()) == []
     assert protocol(Brief())[3].items == ()

@@ -6,7 +6,7 @@ handoff packet carries the whole of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +66,48 @@ class Brief:
     def always(self, language: str) -> list[str]:
         """The lines no view may lack."""
         return [line(s, item, language) for s in ALWAYS for item in self.of(s)]
+
+
+#: Sections of a state whose items are carried over, with the field that names each.
+_LISTED = {
+    "constraints": "text",
+    "acceptance": "name",
+    "plan": "step",
+    "artifacts": "path",
+    "observations": "name",
+    "decisions": "text",
+    "open": "text",
+    "failures": "text",
+    "setup": "text",
+}
+
+
+def brief_of(
+    state: Mapping[str, Any],
+    version: int,
+    *,
+    approvals: Iterable[Item] = (),
+    unknown_calls: Iterable[Item] = (),
+) -> Brief:
+    """The brief of a state (JSON data by sections) with the approvals as they stand now and the
+    calls whose outcome nobody knows."""
+    texts = {name: (Item(state[name]),) for name in ("goal", "next") if state.get(name)}
+    lists = {name: _items(state, name, key) for name, key in _LISTED.items()}
+    done = (i for i in lists["plan"] if i.data.get("status") == "done")
+    completed = (*done, *_items(state, "progress", "text"))
+    standing = {"approvals": tuple(approvals), "unknown_calls": tuple(unknown_calls)}
+    return Brief(version, {**texts, **lists, **standing, "completed": completed})
+
+
+def _items(state: Mapping[str, Any], section: str, key: str) -> tuple[Item, ...]:
+    return tuple(
+        Item(
+            str(item[key]),
+            tuple(item.get("evidence") or ()),
+            {n: v for n, v in item.items() if n not in (key, "evidence")},
+        )
+        for item in state.get(section) or ()
+    )
 
 
 def label(section: str, language: str) -> str:

@@ -25,14 +25,15 @@ from muniment.errors import InvalidInput
 from muniment.events.event import Event, EventKind
 from muniment.text import TOKEN_COUNTER, inert, token_count
 from muniment.threads.brief import Brief
-from muniment.threads.compactor import Compactor, Refused, author, drafted
+from muniment.threads.compactor import Compactor, Refused, drafted
 from muniment.threads.logs import log_of
 from muniment.threads.pairs import Block, blocks, call_id
-from muniment.threads.summary import EXTRACT, Counter, Summary, extract, least
+from muniment.threads.summary import Counter, Summary, check, extract, least
 
 RECENT_TURNS = 3  # how many of the user's last turns are kept verbatim before anything is reduced
 SUMMARY_SHARE = 3  # a summary may take the third part of what the state leaves of the budget
 SUMMARY_TOKENS_MAX = 1_500
+RECENT_SHARE = (2, 3)  # of the rest, what recent turns fill beside a summary made by a model
 FOLD_TOKENS_MAX = 200
 
 _BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -115,16 +116,19 @@ def compact(
     counter_name: str = TOKEN_COUNTER,
     language: str = "en",
     compactor: Compactor | None = None,
+    standing: Summary | None = None,
     unread: int = 0,
 ) -> View:
     """The view of a thread's events (in order, without gaps) within a budget.
 
     The same events, brief and budget give the same view, but for what a ``compactor`` answers.
+    ``standing`` is a summary of the first events that a model made before: it is used again as
+    long as it checks and what came after it fits, so that a view changes at its end only.
     Raises `InvalidInput` ``compact.budget``, naming the tokens needed, where what no view may
     lack does not fit.
     """
     job = _Job(events, brief, budget_tokens, counter, language)
-    parts, fallback = job.parts(compactor)
+    parts, fallback = job.parts(compactor, standing)
     return View(
         parts=tuple(parts),
         tokens=counter(_text(parts)),
@@ -158,56 +162,74 @@ class _Job:
         said = [i for i, e in enumerate(self.events) if e.kind is EventKind.USER]
         self.recent_from = said[-RECENT_TURNS] if len(said) >= RECENT_TURNS else 0
 
-    def parts(self, compactor: Compactor | None) -> tuple[list[Part], str | None]:
+    def parts(
+        self, compactor: Compactor | None, standing: Summary | None
+    ) -> tuple[list[Part], str | None]:
+        """The parts of the view, and why a compactor's draft was not taken."""
         room = self.budget - self.cost(self.state)
         first, kept = self.filled(room)
         if first == 0 and self.fits(kept):
             return [*self.state, *kept], None
-        head = self.head_cost(compactor)
+        head = self.head_cost()
         if room < head:
             raise _too_small(self.budget, self.budget - room + head)
         reserve = max(head, min(room // SUMMARY_SHARE, SUMMARY_TOKENS_MAX))
-        first, kept = self.filled(room - reserve)
-        left = room - self.cost(kept)
-        older, fallback = self.older(first, left, compactor)
-        while not self.fits([*older, *kept]):
-            # A counter for which the whole costs more than its parts: less of everything.
-            if not kept and left <= head:
-                raise _too_small(self.budget, self.counter(_text([*self.state, *older])))
-            first, kept = self.filled(self.cost(kept) * 9 // 10 - 1)
-            left = max(head, left * 9 // 10)
-            older, _ = self.older(first, left, None)
-            fallback = fallback or (None if compactor is None else "too_long")
-        return [*self.state, *older, *kept], fallback
-
-    def older(
-        self, first: int, budget: int, compactor: Compactor | None
-    ) -> tuple[list[Part], str | None]:
-        """The summary of everything before a block, and why a compactor's was not taken."""
-        end = self.blocks[first].first if first < len(self.blocks) else len(self.events)
-        if end == 0:
-            return [], None
-        summary, refused = self.summarised(self.events[:end], budget, compactor)
-        return [_summary_part(summary, self.language)], refused
-
-    def summarised(
-        self, older: Sequence[Event], budget: int, compactor: Compactor | None
-    ) -> tuple[Summary, str | None]:
-        refused = None
+        reused = None if standing is None else self.reusing(standing, room)
+        if reused is not None:
+            return [*self.state, *reused], None
+        fallback = None
         if compactor is not None:
             try:
-                made = drafted(
-                    compactor,
-                    older,
-                    self.brief,
-                    budget_tokens=budget,
-                    counter=self.counter,
-                    language=self.language,
-                )
-                return made, None
+                return [*self.state, *self.worded(compactor, room, reserve)], None
             except Refused as refusal:
-                refused = refusal.reason
-        return self.extracted(older, budget), refused
+                fallback = refusal.reason
+        return [*self.state, *self.plain(room, head, reserve)], fallback
+
+    def reusing(self, standing: Summary, room: int) -> list[Part] | None:
+        """A summary a model made before, if it still checks and all that came after it fits."""
+        end = len(standing.events)
+        first = next((n for n, b in enumerate(self.blocks) if b.first == end), None)
+        if first is None or check(standing, self.brief, self.events[:end]).faults:
+            return None
+        older = _summary_part(standing, self.language)
+        reached, kept = self.filled(room - self.cost([older]), since=first)
+        return [older, *kept] if reached == first and self.fits([older, *kept]) else None
+
+    def worded(self, compactor: Compactor, room: int, reserve: int) -> list[Part]:
+        """With a model's summary; the recent turns leave room, so that it serves several calls."""
+        first, kept = self.filled((room - reserve) * RECENT_SHARE[0] // RECENT_SHARE[1])
+        summary = drafted(
+            compactor,
+            self.events[: self.start(first)],
+            self.brief,
+            budget_tokens=reserve,
+            counter=self.counter,
+            language=self.language,
+        )
+        parts = [_summary_part(summary, self.language), *kept]
+        if not self.fits(parts):
+            raise Refused("too_long")
+        return parts
+
+    def plain(self, room: int, head: int, reserve: int) -> list[Part]:
+        """With an extractive summary of everything before the recent turns."""
+        first, kept = self.filled(room - reserve)
+        left = room - self.cost(kept)
+        while True:
+            older = self.events[: self.start(first)]
+            summaries = [self.extracted(older, left)] if older else []
+            parts = [*(_summary_part(s, self.language) for s in summaries), *kept]
+            if self.fits(parts):
+                return parts
+            # A counter for which the whole costs more than its parts: less of everything.
+            if not kept and left <= head:
+                raise _too_small(self.budget, self.counter(_text([*self.state, *parts])))
+            first, kept = self.filled(self.cost(kept) * 9 // 10 - 1)
+            left = max(head, left * 9 // 10)
+
+    def start(self, block: int) -> int:
+        """Where a block begins; past the last one, the end."""
+        return self.blocks[block].first if block < len(self.blocks) else len(self.events)
 
     def extracted(self, older: Sequence[Event], budget: int) -> Summary:
         return extract(
@@ -218,12 +240,12 @@ class _Job:
             language=self.language,
         )
 
-    def filled(self, room: int) -> tuple[int, list[Part]]:
+    def filled(self, room: int, since: int = 0) -> tuple[int, list[Part]]:
         """As many of the last blocks as fit, each in its fullest form that does: the place of
-        the first, and their parts."""
+        the first, and their parts.  None before ``since``."""
         kept: list[list[Part]] = []
         first = len(self.blocks)
-        while first and (found := self.fullest(first - 1, room)) is not None:
+        while first > since and (found := self.fullest(first - 1, room)) is not None:
             first -= 1
             kept.append(found[0])
             room -= found[1]
@@ -263,12 +285,11 @@ class _Job:
     def cost(self, parts: Sequence[Part]) -> int:
         return sum(self.counter("\n" + part.render()) for part in parts)
 
-    def head_cost(self, compactor: Compactor | None) -> int:
+    def head_cost(self) -> int:
         """What a summary of no line takes."""
         if not self.events:
             return 0
-        by = EXTRACT if compactor is None else author(compactor)
-        return 1 + least(self.events, by=by, counter=self.counter, language=self.language)
+        return 1 + least(self.events, counter=self.counter, language=self.language)
 
     def fits(self, parts: Sequence[Part]) -> bool:
         return self.counter(_text([*self.state, *parts])) <= self.budget

@@ -79,15 +79,15 @@ def checks(brief: Brief) -> list[Item]:
 
 
 def tasks(brief: Brief) -> list[Item]:
-    """What can be taken up, best first: steps under way, the next step, steps whose
-    predecessors are done."""
+    """What can be taken up, best first: what the state names as next, steps under way, steps
+    whose predecessors are done."""
     plan = brief.of("plan")
     done = {i.text for i in plan if i.data.get("status") in ("done", "skipped")}
     running = [i for i in plan if i.data.get("status") == "running"]
     ready = [
         i for i in plan if i.data.get("status") == "todo" and set(i.data.get("after", ())) <= done
     ]
-    return [*running, *brief.of("next"), *ready]
+    return [*brief.of("next"), *running, *ready]
 
 
 def _verified(item: Item) -> int:
