@@ -97,6 +97,8 @@ class SqlEventLog:
                 "scope_key": thread.scope.key,
                 "scope": thread.scope.to_dict(),
                 "created_at": thread.created_at,
+                "label": thread.label,
+                "version": 0,
                 "length": 0,
                 "head_tag": GENESIS,
                 "head_mac": head_mac(key, "thread", thread_name(thread), 0, GENESIS),
@@ -107,7 +109,7 @@ class SqlEventLog:
 
     def thread(self, thread_id: ThreadId) -> Thread | None:
         row = self._thread_row(thread_id)
-        return None if row is None else self._thread_of(row)
+        return None if row is None else thread_of(self._tenant, row)
 
     def _thread_row(self, thread_id: str) -> Any | None:
         row = self._threads.get(thread_id)
@@ -133,7 +135,7 @@ class SqlEventLog:
             rows.append(row)
             stored.append(event)
         _INSERT.run(self._conn, *rows)
-        mac = head_mac(key, "thread", thread_name(self._thread_of(head)), seq, previous)
+        mac = head_mac(key, "thread", thread_name(thread_of(self._tenant, head)), seq, previous)
         _ADVANCE.run(self._conn, {**params, "to": seq, "tag": previous, "mac": mac, "key": key.id})
         del self._threads[thread.id]
         return stored
@@ -210,16 +212,6 @@ class SqlEventLog:
         row["tag"] = link(key, "event", event_meta(self._tenant, row), row["commitment"], previous)
         return row
 
-    def _thread_of(self, row: Any) -> Thread:
-        return Thread(
-            id=ThreadId(row.id),
-            tenant=self._tenant,
-            scope=stored_scope(tuple(row.scope.items())),
-            owner=row.owner,
-            created_at=row.created_at,
-            length=row.length,
-        )
-
     def _event_of(self, row: Any) -> Event:
         p = row.payload or {}
         return Event(
@@ -260,3 +252,19 @@ def payload_of(event: Event) -> dict[str, Any]:
         payload["metadata"] = dict(event.metadata)
     payload |= {name: v for name in _EXTRA if (v := getattr(event, name)) is not None}
     return payload
+
+
+def thread_of(tenant: str, row: Any) -> Thread:
+    """A thread from its row."""
+    return Thread(
+        id=ThreadId(row.id),
+        tenant=tenant,
+        scope=stored_scope(tuple(row.scope.items())),
+        owner=row.owner,
+        created_at=row.created_at,
+        length=row.length,
+        label=row.label,
+        version=row.version,
+        resumed_at=row.resumed_at,
+        deleted_at=row.deleted_at,
+    )

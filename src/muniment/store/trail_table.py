@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Text, bindparam, cast, insert, select, update
 from muniment.clock import micros
 from muniment.store import schema as s
 from muniment.store.run import Prepared
-from muniment.store.sql import insert_ignore
+from muniment.store.sql import escaped, insert_ignore
 from muniment.trail.chain import GENESIS, Key, head_mac, link
 from muniment.trail.entry import Entry
 
@@ -99,7 +99,7 @@ class SqlTrail:
     def read(self, *, target: str | None = None, lane: str = "", limit: int = 100) -> list[Entry]:
         query = select(s.trail).where(_A.tenant_id == self._tenant, _A.lane == lane)
         if target is not None:
-            pattern = f'%"{_escaped(target)}"%'
+            pattern = f'%"{escaped(target)}"%'
             query = query.where(cast(_A.entry, Text).like(pattern, escape="!"))
         rows = self._conn.execute(query.order_by(_A.seq.desc()).limit(limit))
         return [_entry_of(r.action, r.at, r.entry, r.seq, lane) for r in rows]
@@ -122,10 +122,6 @@ class SqlTrail:
             row = _HEAD.first(self._conn, params)
             assert row is not None
         return row.seq, row.tag
-
-
-def _escaped(target: str) -> str:
-    return target.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def _entry_of(action: str, at: datetime, data: dict[str, Any], seq: int, lane: str) -> Entry:

@@ -12,6 +12,7 @@ from muniment.ids import Ids
 from muniment.scope import Scope
 from muniment.store import schema as s
 from muniment.store.candidate_table import SqlCandidateTable
+from muniment.store.checkpoint_table import SqlBlobStore, SqlCheckpointTable, SqlThreadTable
 from muniment.store.event_table import SqlEventLog
 from muniment.store.ledger_table import SqlErasures, SqlLedger, SqlLineage, SqlTombstones
 from muniment.store.record_table import SqlRecordTable
@@ -71,6 +72,18 @@ class SqlUnit:
     @cached_property
     def erasures(self) -> SqlErasures:
         return SqlErasures(self.conn, self.tenant)
+
+    @cached_property
+    def checkpoints(self) -> SqlCheckpointTable:
+        return SqlCheckpointTable(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def blobs(self) -> SqlBlobStore:
+        return SqlBlobStore(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def threads(self) -> SqlThreadTable:
+        return SqlThreadTable(self.conn, self.tenant)
 
     def flush(self) -> None:
         """Write what was collected: outbox rows, then the trail over all of it."""

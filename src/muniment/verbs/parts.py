@@ -23,6 +23,7 @@ from muniment.recall.index import Doc, Index
 from muniment.scope import Principal
 from muniment.store.store import Store
 from muniment.store.unit import TenantDigester
+from muniment.threads.ports import ThreadUnit
 from muniment.trail.entry import Entry, actor_of
 from muniment.trail.lane import ReadLane
 
@@ -63,7 +64,7 @@ class Parts:
         off = switches_of(unit, principal).joined(Switches(pause_writes=self.memory_off))
         return Settling(unit, principal, self.policy, self.ids, self.now(), off)
 
-    def write(self, principal: Principal, work: Callable[[Unit], T], *, adds: int = 1) -> T:
+    def write(self, principal: Principal, work: Callable[[ThreadUnit], T], *, adds: int = 1) -> T:
         """One transaction; afterwards the index is brought up to date once enough waits."""
         result = self.store.write(principal.tenant, work)
         self._waiting[principal.tenant] += adds
@@ -71,7 +72,7 @@ class Parts:
             self.catch_up(principal.tenant)
         return result
 
-    def read(self, principal: Principal, work: Callable[[Unit], T]) -> T:
+    def read(self, principal: Principal, work: Callable[[ThreadUnit], T]) -> T:
         """One snapshot."""
         return self.store.read(principal.tenant, work)
 
