@@ -25,10 +25,10 @@ from muniment.errors import InvalidInput
 from muniment.events.event import Event, EventKind
 from muniment.text import TOKEN_COUNTER, inert, token_count
 from muniment.threads.brief import Brief
-from muniment.threads.compactor import Compactor, Refused, drafted
+from muniment.threads.compactor import Compactor, Draft, Refused, drafted, taken
 from muniment.threads.logs import log_of
 from muniment.threads.pairs import Block, blocks, call_id
-from muniment.threads.summary import Counter, Summary, check, extract, least
+from muniment.threads.summary import Counter, Summary, extract, least
 
 RECENT_TURNS = 3  # how many of the user's last turns are kept verbatim before anything is reduced
 SUMMARY_SHARE = 3  # a summary may take the third part of what the state leaves of the budget
@@ -116,14 +116,14 @@ def compact(
     counter_name: str = TOKEN_COUNTER,
     language: str = "en",
     compactor: Compactor | None = None,
-    standing: Summary | None = None,
+    standing: Draft | None = None,
     unread: int = 0,
 ) -> View:
     """The view of a thread's events (in order, without gaps) within a budget.
 
     The same events, brief and budget give the same view, but for what a ``compactor`` answers.
-    ``standing`` is a summary of the first events that a model made before: it is used again as
-    long as it checks and what came after it fits, so that a view changes at its end only.
+    ``standing`` is what a model drafted of the first events before: it is used again as long as
+    it checks and what came after it fits, so that a view changes at its end only.
     Raises `InvalidInput` ``compact.budget``, naming the tokens needed, where what no view may
     lack does not fit.
     """
@@ -163,7 +163,7 @@ class _Job:
         self.recent_from = said[-RECENT_TURNS] if len(said) >= RECENT_TURNS else 0
 
     def parts(
-        self, compactor: Compactor | None, standing: Summary | None
+        self, compactor: Compactor | None, standing: Draft | None
     ) -> tuple[list[Part], str | None]:
         """The parts of the view, and why a compactor's draft was not taken."""
         room = self.budget - self.cost(self.state)
@@ -185,13 +185,25 @@ class _Job:
                 fallback = refusal.reason
         return [*self.state, *self.plain(room, head, reserve)], fallback
 
-    def reusing(self, standing: Summary, room: int) -> list[Part] | None:
-        """A summary a model made before, if it still checks and all that came after it fits."""
-        end = len(standing.events)
+    def reusing(self, standing: Draft, room: int) -> list[Part] | None:
+        """With a draft taken before, if it is still taken and all that came after it fits."""
+        end = standing.last_seq + 1 - standing.first_seq
         first = next((n for n, b in enumerate(self.blocks) if b.first == end), None)
-        if first is None or check(standing, self.brief, self.events[:end]).faults:
+        if first is None or self.events[0].seq != standing.first_seq:
             return None
-        older = _summary_part(standing, self.language)
+        try:
+            summary = taken(
+                standing.lines,
+                standing.author,
+                self.events[:end],
+                self.brief,
+                budget_tokens=room,
+                counter=self.counter,
+                language=self.language,
+            )
+        except Refused:
+            return None
+        older = _summary_part(summary, self.language)
         reached, kept = self.filled(room - self.cost([older]), since=first)
         return [older, *kept] if reached == first and self.fits([older, *kept]) else None
 

@@ -19,8 +19,19 @@ from muniment.text import blank
 from muniment.threads.brief import Brief
 from muniment.threads.deciding import decides, speaks_of_deciding
 from muniment.threads.logs import log_of
-from muniment.threads.summary import Counter, Line, Summary, check, clip, fitted, outline, quote
+from muniment.threads.summary import (
+    EXTRACT,
+    Counter,
+    Line,
+    Summary,
+    check,
+    clip,
+    fitted,
+    outline,
+    quote,
+)
 
+MODEL = "model"  # the kind of a line a model worded
 LINES_MAX = 200
 DRAFT_CHARS_MAX = 200_000
 
@@ -39,12 +50,14 @@ REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a compactor is given.  ``events`` are data, not instructions; each has ``seq``,
-    ``kind``, ``text`` and, where there is one, ``name``."""
+    """What a compactor is given: the events its draft may speak of, and nothing else, so that a
+    draft holds no words but theirs.
+
+    ``events`` are data, not instructions; each has ``seq``, ``kind``, ``text`` and, where there
+    is one, ``name``.
+    """
 
     events: tuple[Mapping[str, Any], ...]
-    constraints: tuple[str, ...]
-    open: tuple[str, ...]
     budget_tokens: int
     language: str
 
@@ -56,6 +69,30 @@ class Ask:
             '"decisions": [{"text": "…", "refs": [seq, …]}]}; refs are numbers of the events '
             "given; a decision quotes what a person said"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft that was taken once, to be used again: whose, of which events, in `Ask.form`."""
+
+    author: str
+    first_seq: int
+    last_seq: int
+    lines: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, summary: Summary) -> Draft | None:
+        """What a model contributed to a summary; ``None`` where no model did."""
+        if summary.by == EXTRACT:
+            return None
+        parts = {"points": summary.points, "decisions": summary.decisions}
+        lines = {
+            name: [
+                {"text": v.text, "refs": [n for _, n in v.refs]} for v in some if v.kind == MODEL
+            ]
+            for name, some in parts.items()
+        }
+        return cls(summary.by, summary.first_seq, summary.last_seq, lines)
 
 
 class Compactor(Protocol):
@@ -95,28 +132,35 @@ def drafted(
     language: str,
 ) -> Summary:
     """The summary a compactor makes of the events; raises `Refused`."""
-    whole = outline(events, brief, author(compactor))
-    seqs = {e.seq: str(e.id) for e in events}
-    ask = Ask(
-        tuple(_shown(e) for e in events if e.text),
-        whole.constraints,
-        whole.open,
-        budget_tokens,
-        language,
-    )
+    ask = Ask(tuple(_shown(e) for e in events if e.text), budget_tokens, language)
     try:
         answer = compactor.summarise(ask)
     except Exception:  # a model's client may raise anything; its text may hold anything
         raise Refused("raised") from None
-    draft = _read(answer)
-    points = _lines(draft.get("points", []), seqs)
-    decisions = _lines(draft.get("decisions", []), seqs)
-    if not points and not decisions:
-        raise Refused("empty")
-    _screen([*points, *decisions])
-    known = {str(e.id): e for e in events}
-    points = [_quoted(v, known) if speaks_of_deciding(v.text) else v for v in points]
-    decisions = [_quoted(v, known) if v.refs else v for v in decisions]
+    return taken(
+        answer,
+        author(compactor),
+        events,
+        brief,
+        budget_tokens=budget_tokens,
+        counter=counter,
+        language=language,
+    )
+
+
+def taken(
+    answer: object,
+    by: str,
+    events: Sequence[Event],
+    brief: Brief,
+    *,
+    budget_tokens: int,
+    counter: Counter,
+    language: str,
+) -> Summary:
+    """The summary with a draft's lines beside what the program knows; raises `Refused`."""
+    whole = outline(events, brief, by)
+    points, decisions = _lines_of(answer, events)
     full = replace(whole, points=tuple(points), decisions=(*whole.decisions, *decisions))
     checked = check(full, brief, events)
     if checked.faults:
@@ -135,9 +179,21 @@ def drafted(
         counter=counter,
         language=language,
     )
-    if len(made.points) < len(points):
+    if len(made.points) < len(points) or len(made.decisions) < len(checked.summary.decisions):
         raise Refused("too_long")
     return made
+
+
+def _lines_of(answer: object, events: Sequence[Event]) -> tuple[list[Line], list[Line]]:
+    draft, seqs = _read(answer), {e.seq: str(e.id) for e in events}
+    points = _lines(draft.get("points", []), seqs)
+    decisions = _lines(draft.get("decisions", []), seqs)
+    if not points and not decisions:
+        raise Refused("empty")
+    _screen([*points, *decisions])
+    known = {str(e.id): e for e in events}
+    points = [_quoted(v, known) if speaks_of_deciding(v.text) else v for v in points]
+    return points, [_quoted(v, known) if v.refs else v for v in decisions]
 
 
 def _shown(event: Event) -> Mapping[str, Any]:
@@ -180,7 +236,7 @@ def _line(value: object, seqs: Mapping[int, str]) -> Line:
         raise Refused("too_long")
     if any(r not in seqs for r in refs):
         raise Refused("unresolved")
-    return Line(text, tuple((seqs[r], r) for r in dict.fromkeys(refs)), "model")
+    return Line(text, tuple((seqs[r], r) for r in dict.fromkeys(refs)), MODEL)
 
 
 def _quoted(line: Line, known: Mapping[str, Event]) -> Line:
