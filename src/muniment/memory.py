@@ -542,7 +542,7 @@ def open(  # the product's first word: muniment.open(url)
     clock: Clock | None = None,
     ids: Ids | None = None,
     tz: tzinfo = UTC,
-    memory_off: bool = False,
+    memory_off: bool | None = None,
     creator: Any = None,
 ) -> Memory:
     """Open a memory: ``sqlite:///path.db``, ``sqlite://`` (in memory) or ``postgresql://…``.
@@ -550,7 +550,8 @@ def open(  # the product's first word: muniment.open(url)
     Without ``principal`` the caller is tenant ``local``, the system's user, channel ``runtime``.
     The chain key is read from ``key_file`` (else ``MUNIMENT_KEY_FILE``, else a file beside the
     database, made with mode 0600).  ``predicates`` adds to the catalogue, ``tz`` is the zone in
-    which "yesterday" is understood, ``creator`` a factory of SQLite connections.
+    which "yesterday" is understood, ``creator`` a factory of SQLite connections.  With
+    ``memory_off`` nothing is recalled or remembered; evidence and threads go on.
 
     Raises `Unavailable` (schema of another version, unreachable, …), `NotAllowed` for a
     PostgreSQL role that bypasses row-level security, `InvalidInput` for a URL it cannot read.
@@ -572,4 +573,5 @@ def open(  # the product's first word: muniment.open(url)
         creator=creator,
     )
     lane = ReadLane(f"reads-{os.getpid()}-{ids.new('lane')}", write_lane(store), clock)
-    return Memory(Parts(store, index, clock, ids, policy, lane, tz, memory_off), who)
+    off = settings.memory_off if memory_off is None else memory_off
+    return Memory(Parts(store, index, clock, ids, policy, lane, tz, off), who)

@@ -55,6 +55,10 @@ class EventLog(Protocol):
         """The event with its neighbours in the thread."""
         ...
 
+    def between(self, thread_id: ThreadId, first: int, last: int) -> list[Event]:
+        """The events of a thread by their numbers, both ends included, in order."""
+        ...
+
     def blank(self, ids: Iterable[EventId]) -> int:
         """Remove payloads and salts for good; the chain keeps verifying.  Count of events."""
         ...

@@ -40,7 +40,7 @@ _JOINED = select(s.events, _T.scope.label("thread_scope")).select_from(
     s.events.join(s.threads, (_T.tenant_id == _E.tenant_id) & (_T.id == _E.thread_id))
 )
 _GET = Prepared(_JOINED.where(_E.tenant_id == _TENANT, among(_E.id, "ids")))
-_AROUND = Prepared(
+_BETWEEN = Prepared(
     _JOINED.where(
         _E.tenant_id == _TENANT,
         _E.thread_id == bindparam("thread"),
@@ -149,13 +149,11 @@ class SqlEventLog:
         return [found[i] for i in wanted if i in found]
 
     def around(self, event: Event, before: int, after: int) -> list[Event]:
-        params = {
-            "tenant": self._tenant,
-            "thread": event.thread,
-            "low": event.seq - before,
-            "high": event.seq + after,
-        }
-        return [self._event_of(row) for row in _AROUND.all(self._conn, params)]
+        return self.between(event.thread, event.seq - before, event.seq + after)
+
+    def between(self, thread_id: ThreadId, first: int, last: int) -> list[Event]:
+        params = {"tenant": self._tenant, "thread": thread_id, "low": first, "high": last}
+        return [self._event_of(row) for row in _BETWEEN.all(self._conn, params)]
 
     def blank(self, ids: Iterable[EventId]) -> int:
         return sum(

@@ -66,9 +66,8 @@ class Parts:
 
     def settling(self, unit: Unit, principal: Principal) -> Settling:
         """What the gate needs beside a candidate."""
-        return Settling(
-            unit, principal, self.policy, self.ids, self.now(), switches_of(unit, principal)
-        )
+        off = switches_of(unit, principal).joined(Switches(pause_writes=self.memory_off))
+        return Settling(unit, principal, self.policy, self.ids, self.now(), off)
 
     def write(self, principal: Principal, work: Callable[[ThreadUnit], T], *, adds: int = 1) -> T:
         """One transaction; afterwards the index is brought up to date once enough waits."""
