@@ -45,7 +45,7 @@ def _verb(name: str) -> Any:
     return run
 
 
-_THREAD_READS = frozenset(["state", "history", "diff", "blob", "list"])
+_THREAD_READS = frozenset(["state", "history", "diff", "blob", "list", "calls", "approvals"])
 
 
 def _thread_verb(name: str) -> Any:
@@ -54,7 +54,8 @@ def _thread_verb(name: str) -> Any:
     @functools.wraps(verb)
     async def run(self: AsyncThreads, *args: Any, **kwargs: Any) -> Any:
         call = functools.partial(getattr(self._threads, name), *args, **kwargs)
-        return await self._run_in(name in _THREAD_READS, call)
+        # Whoever waits for another's outcome must not hold up the writer that brings it.
+        return await self._run_in(name in _THREAD_READS or bool(kwargs.get("wait")), call)
 
     return run
 
@@ -75,6 +76,15 @@ class AsyncThreads:
     copy = _thread_verb("copy")
     prune = _thread_verb("prune")
     delete = _thread_verb("delete")
+    begin = _thread_verb("begin")
+    done = _thread_verb("done")
+    failed = _thread_verb("failed")
+    calls = _thread_verb("calls")
+    approve = _thread_verb("approve")
+    revoke = _thread_verb("revoke")
+    approvals = _thread_verb("approvals")
+    observe = _thread_verb("observe")
+    resume = _thread_verb("resume")
 
 
 class AsyncMemory:
