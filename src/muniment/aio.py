@@ -47,7 +47,7 @@ def _verb(name: str) -> Any:
 
 #: `compact` may wait for a model, and its one short write queues in the store as any other.
 _THREAD_READS = frozenset(
-    ["state", "history", "diff", "blob", "list", "compact", "handoff", "receive"]
+    "state history diff blob list calls approvals compact handoff receive".split()
 )
 
 
@@ -57,7 +57,8 @@ def _thread_verb(name: str) -> Any:
     @functools.wraps(verb)
     async def run(self: AsyncThreads, *args: Any, **kwargs: Any) -> Any:
         call = functools.partial(getattr(self._threads, name), *args, **kwargs)
-        return await self._run_in(name in _THREAD_READS, call)
+        # Whoever waits for another's outcome must not hold up the writer that brings it.
+        return await self._run_in(name in _THREAD_READS or bool(kwargs.get("wait")), call)
 
     return run
 
@@ -81,6 +82,15 @@ class AsyncThreads:
     compact = _thread_verb("compact")
     handoff = _thread_verb("handoff")
     receive = _thread_verb("receive")
+    begin = _thread_verb("begin")
+    done = _thread_verb("done")
+    failed = _thread_verb("failed")
+    calls = _thread_verb("calls")
+    approve = _thread_verb("approve")
+    revoke = _thread_verb("revoke")
+    approvals = _thread_verb("approvals")
+    observe = _thread_verb("observe")
+    resume = _thread_verb("resume")
 
 
 class AsyncMemory:

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from muniment import InvalidInput, NotFound, Unavailable
+from muniment.store.unit import SqlUnit
 from muniment.threads.compact import View
 from muniment.threads.compactor import Ask
+from muniment.verbs.parts import Parts
 from tests.contract.kit import DAY, HOUR, WEB, Desk, dump
 from tests.support.talks import build_log
 
@@ -110,8 +112,8 @@ def test_the_view_follows_the_thread_as_it_stands(desk: Desk) -> None:
     assert "status unknown" in _view(desk).text
     desk.memory.threads.done("work", "push-1", {"ok": True}, worker="w", **_me(desk))
     desk.memory.threads.revoke("work", "deploy", scope=WEB, principal=desk.who())
-    text = _view(desk).text
-    assert "push-1" not in text and "deploy" not in text
+    state = _view(desk).parts[0].text
+    assert "push-1" not in state and "deploy" not in state and "the cover" in state
 
 
 def _me(desk: Desk) -> dict[str, Any]:
@@ -268,10 +270,8 @@ def test_compaction_needs_no_long_term_memory(desk: Desk, monkeypatch: pytest.Mo
     def down(*_: Any, **__: Any) -> Any:
         raise Unavailable("store.failed", "down")
 
-    from muniment.store.unit import SqlUnit
-
     monkeypatch.setattr(SqlUnit, "records", property(down))
-    monkeypatch.setattr(parts, "ready", down)
+    monkeypatch.setattr(Parts, "ready", down)
     assert _view(desk) == expected
     with pytest.raises(Unavailable):
         desk.memory.list()

@@ -117,11 +117,12 @@ def settle(
     key: object,
     *,
     result: object = None,
+    failed: bool = False,
     error: object = None,
     worker: object = None,
     attempt: object = None,
 ) -> ToolCall:
-    """Record what became of a call: its result or, where ``error`` is given, that it failed.
+    """Record what became of a call: its result or, if it ``failed``, the error.
 
     ``key`` may be the call that `begin` returned: then its attempt and worker are known.
     """
@@ -134,22 +135,17 @@ def settle(
         who = worker_of(parts, worker).name
     name = check_id(key, name="key")
     tried = _attempt(attempt)
-    if error is not None:
-        said = words_of(parts, principal, error, "error", ERROR_BYTES_MAX)
-        outcome = Outcome(CallStatus.FAILED, error=said)
     value, encoded = plain_of(result, "result", RESULT_BYTES_MAX, parts, principal)
+    said = words_of(parts, principal, error, "error", ERROR_BYTES_MAX) if failed else None
 
     def work(unit: ThreadUnit) -> ToolCall:
         found = find_thread(parts, unit, principal, where.label, where.scope)
         existing = unit.calls.get(found.id, name)
         if existing is None:
             raise NotFound("tool.not_found", "nothing was begun under that key in this thread")
-        use = f"call:{name}"
-        told = (
-            outcome
-            if error is not None
-            else Outcome(CallStatus.DONE, kept(unit, value, encoded, found.id, use))
-        )
+        stored = kept(unit, value, encoded, found.id, f"call:{name}")
+        status = CallStatus.FAILED if failed else CallStatus.DONE
+        told = Outcome(status, stored, said)
         settled = ledger.settle(existing, told, worker=who, attempt=tried, now=parts.now())
         if settled.write:
             _record(parts, unit, principal, "tool_settle", settled.call)

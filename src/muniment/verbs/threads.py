@@ -7,18 +7,31 @@ switched off or out of reach, threads go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from muniment.errors import InvalidInput
 from muniment.events.message import Message
 from muniment.scope import Principal, Scope
+from muniment.threads.approvals import Approval, Checked
+from muniment.threads.artifacts import Workspace
 from muniment.threads.checkpoint import Checkpoint, CheckpointInfo
 from muniment.threads.compact import View
 from muniment.threads.compactor import Compactor
 from muniment.threads.handoff import Packet, Received
+from muniment.threads.ledger import ToolCall
+from muniment.threads.resume import Resumption
 from muniment.threads.state import Difference
-from muniment.verbs import checkpointing, compacting, handing, threading
+from muniment.verbs import (
+    approving,
+    calling,
+    checkpointing,
+    compacting,
+    handing,
+    resuming,
+    threading,
+)
 from muniment.verbs.checkpointing import At, Commit, Where
 from muniment.verbs.parts import Parts
 from muniment.verbs.threading import ThreadInfo
@@ -200,6 +213,181 @@ class Threads:
         Its events stay evidence: `Memory.erase` removes those.
         """
         return threading.delete(self._parts, self._where(thread, scope, principal))
+
+    # ------------------------------------------------------------ calls of tools
+
+    def begin(
+        self,
+        thread: object,
+        key: str,
+        name: str,
+        args: Any = None,
+        *,
+        worker: str | None = None,
+        lease: float | timedelta | None = None,
+        observe: str | None = None,
+        retry: bool = False,
+        wait: float = 0,
+        run: object = None,
+        turn: object = None,
+        step: object = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> ToolCall:
+        """Before a tool with side effects runs: ask whether it is to run under this key.
+
+        ``status`` of the answer: ``begun`` (run it now, then say `done` or `failed`), ``done`` or
+        ``failed`` (recorded before: do not run it), ``running`` (another worker's, whose lease
+        lasts; ``wait`` up to so many seconds for its outcome) or ``unknown`` (begun, and its
+        worker is gone: find out by ``observe`` whether it happened, then settle it, or begin it
+        with ``retry=True``).  Arguments are compared, never stored.
+
+        ``worker`` is a name that survives a restart: what it had begun is then unknown at once,
+        not only when the ``lease`` (seconds; 5 minutes) is over.  Raises `Conflict`
+        ``tool.key_reused`` for a key that stands for another call.
+        """
+        given = {
+            **{"key": key, "name": name, "args": args, "worker": worker, "lease": lease},
+            **{"observe": observe, "retry": retry, "wait": wait},
+            **{"run": run, "turn": turn, "step": step},
+        }
+        where = self._where(thread, scope, principal)
+        asked = calling.Asked.of(self._parts, where.principal, given)
+        return calling.begin(self._parts, where, asked)
+
+    def done(
+        self,
+        thread: object,
+        key: str | ToolCall,
+        result: Any = None,
+        *,
+        worker: str | None = None,
+        attempt: int | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> ToolCall:
+        """Record that a call was done, with its result (JSON data, at most 8 MB).
+
+        ``key`` may be the `ToolCall` that `begin` answered with: then a worker whose call was
+        begun again elsewhere is refused (`Conflict` ``tool.not_yours``).  Saying the same twice
+        is fine; another outcome is a `Conflict` ``tool.settled``.
+        """
+        where = self._where(thread, scope, principal)
+        return calling.settle(
+            self._parts, where, key, result=result, worker=worker, attempt=attempt
+        )
+
+    def failed(
+        self,
+        thread: object,
+        key: str | ToolCall,
+        error: str,
+        *,
+        worker: str | None = None,
+        attempt: int | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> ToolCall:
+        """Record that a call failed and had no effect; it may be begun again with ``retry``."""
+        where = self._where(thread, scope, principal)
+        return calling.settle(
+            self._parts, where, key, error=error, failed=True, worker=worker, attempt=attempt
+        )
+
+    def calls(
+        self,
+        thread: object = None,
+        *,
+        limit: int = 1000,
+        scope: object = None,
+        principal: object = None,
+    ) -> Sequence[ToolCall]:
+        """The latest calls as they stand now, oldest first; large results are named, not read."""
+        return calling.calls(self._parts, self._where(thread, scope, principal), limit)
+
+    # ------------------------------------------------------------ approvals
+
+    def approve(
+        self,
+        thread: object,
+        name: str,
+        what: Any,
+        *,
+        until: datetime | timedelta | str | None = None,
+        answer: object = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> Approval:
+        """Record that exactly ``what`` (JSON data) may be done in this thread, ``until`` then.
+
+        A person does, or an administrator; the runtime relays a person's ``answer`` (their event
+        in this thread); an agent never may.  An artifact named in it as ``{"path", "revision"}``
+        binds the approval to that revision.  One answer approves one thing.
+        """
+        where = self._where(thread, scope, principal)
+        return approving.approve(self._parts, where, name, what, until=until, answer=answer)
+
+    def revoke(
+        self, thread: object, name: str, *, scope: object = None, principal: object = None
+    ) -> None:
+        """End an approval; `NotFound` ``approval.not_found`` where there is none."""
+        approving.revoke(self._parts, self._where(thread, scope, principal), name)
+
+    def approvals(
+        self,
+        thread: object = None,
+        *,
+        current: Mapping[str, Any] | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> Sequence[Checked]:
+        """The newest approval of each name: valid, expired, changed or revoked, and why.
+
+        ``current`` says what there is now, by name of the approval, to be compared with what
+        was approved.
+        """
+        return approving.approvals(self._parts, self._where(thread, scope, principal), current)
+
+    # ------------------------------------------------------------ going on
+
+    def observe(
+        self,
+        thread: object,
+        name: str,
+        value: Any,
+        *,
+        how: str,
+        good_for: float | timedelta | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> CheckpointInfo:
+        """Record what was seen of the outside just now, and how to observe it again.
+
+        It may be told as fact until the thread is resumed, or for ``good_for`` (seconds).
+        """
+        change = resuming.observation(self._parts, name, value, how, good_for)
+        where = self._where(thread, scope, principal)
+        return checkpointing.checkpoint(self._parts, where, Commit(change))
+
+    def resume(
+        self,
+        thread: object = None,
+        *,
+        worker: str | None = None,
+        current: Mapping[str, Any] | None = None,
+        look: Workspace | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> Resumption:
+        """Take a thread up again: what to read, look at, settle, observe and check, and the one
+        task to go on with, from the last committed step; as data, and as text (`str`).
+
+        ``look`` is a workspace (`muniment.providers.git.GitWorkspace`) in which artifacts are
+        compared with their recorded revisions; ``current`` as in `approvals`; ``worker`` as in
+        `begin`.
+        """
+        where = self._where(thread, scope, principal)
+        return resuming.resume(self._parts, where, worker=worker, current=current, look=look)
 
 
 def _at(value: object, least: int = 1) -> int | None:
