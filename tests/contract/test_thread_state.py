@@ -513,7 +513,9 @@ _change = st.fixed_dictionaries(
         "open": st.one_of(st.none(), st.lists(_names, max_size=3)),
         "progress": st.lists(_names, max_size=2),
         "data": st.dictionaries(
-            _names, st.one_of(st.none(), st.integers(), st.text("xyz äß", max_size=3000)), max_size=3
+            _names,
+            st.one_of(st.none(), st.integers(), st.text("xyz äß", max_size=3000)),
+            max_size=3,
         ),
     },
 )

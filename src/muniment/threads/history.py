@@ -74,5 +74,6 @@ def end(unit: ThreadUnit, threads: Sequence[ThreadId]) -> dict[str, int]:
         "checkpoints": unit.checkpoints.clear(threads),
         "calls": unit.calls.clear(threads),
         "approvals": unit.approvals.clear(threads),
+        "summaries": unit.summaries.clear(threads),
         "blobs": unit.blobs.release(threads),
     }
