@@ -45,7 +45,10 @@ def _verb(name: str) -> Any:
     return run
 
 
-_THREAD_READS = frozenset(["state", "history", "diff", "blob", "list", "calls", "approvals"])
+#: `compact` may wait for a model, and its one short write queues in the store as any other.
+_THREAD_READS = frozenset(
+    "state history diff blob list calls approvals compact handoff receive".split()
+)
 
 
 def _thread_verb(name: str) -> Any:
@@ -76,6 +79,9 @@ class AsyncThreads:
     copy = _thread_verb("copy")
     prune = _thread_verb("prune")
     delete = _thread_verb("delete")
+    compact = _thread_verb("compact")
+    handoff = _thread_verb("handoff")
+    receive = _thread_verb("receive")
     begin = _thread_verb("begin")
     done = _thread_verb("done")
     failed = _thread_verb("failed")

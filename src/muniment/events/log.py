@@ -60,7 +60,8 @@ class EventLog(Protocol):
         ...
 
     def blank(self, ids: Iterable[EventId]) -> int:
-        """Remove payloads and salts for good; the chain keeps verifying.  Count of events."""
+        """Remove payloads and salts for good, and what a model summed them up in; the chain
+        keeps verifying.  Count of events."""
         ...
 
     def find(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, exists, insert, select, update
 
 from muniment.clock import micros
 from muniment.errors import NotFound
@@ -51,6 +51,15 @@ _BLANK = (
     update(s.events)
     .where(_E.tenant_id == _TENANT, _E.id.in_(bindparam("ids", expanding=True)))
     .values(salt=None, payload=None, said_at=None, user_id=None, sealed=None)
+)
+_SUMMED_UP = delete(s.summaries).where(
+    s.summaries.c.tenant_id == _TENANT,
+    exists().where(
+        _E.tenant_id == _TENANT,
+        _E.thread_id == s.summaries.c.thread_id,
+        _E.id.in_(bindparam("ids", expanding=True)),
+        _E.seq.between(s.summaries.c.first_seq, s.summaries.c.last_seq),
+    ),
 )
 
 #: Payload fields beside the text; absent ones are left out of the JSON.
@@ -156,10 +165,12 @@ class SqlEventLog:
         return [self._event_of(row) for row in _BETWEEN.all(self._conn, params)]
 
     def blank(self, ids: Iterable[EventId]) -> int:
-        return sum(
-            self._conn.execute(_BLANK, {"tenant": self._tenant, "ids": part}).rowcount
-            for part in chunks(ids)
-        )
+        gone = 0
+        for part in chunks(ids):
+            params = {"tenant": self._tenant, "ids": part}
+            self._conn.execute(_SUMMED_UP, params)
+            gone += self._conn.execute(_BLANK, params).rowcount
+        return gone
 
     def find(
         self,

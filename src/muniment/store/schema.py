@@ -498,6 +498,18 @@ approvals = _tenant_table(
     key=("thread_id", "event_id"),
 )
 
+#: What a model drafted of the first events of a thread, to be used again; derived.
+summaries = _tenant_table(
+    "summaries",
+    Column("thread_id", Text, nullable=False),
+    Column("first_seq", Integer, nullable=False),
+    Column("last_seq", Integer, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("lines", Json, nullable=False),
+    key=("thread_id",),
+)
+
 #: Large values of thread state, named by a keyed digest of their type and bytes.
 blobs = _tenant_table(
     "blobs",

@@ -18,6 +18,7 @@ from muniment.store.event_table import SqlEventLog
 from muniment.store.ledger_table import SqlErasures, SqlLedger, SqlLineage, SqlTombstones
 from muniment.store.record_table import SqlRecordTable
 from muniment.store.run import Prepared
+from muniment.store.summary_table import SqlSummaryTable
 from muniment.store.trail_table import SqlTrail
 from muniment.trail.chain import Key
 
@@ -77,6 +78,10 @@ class SqlUnit:
     @cached_property
     def checkpoints(self) -> SqlCheckpointTable:
         return SqlCheckpointTable(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def summaries(self) -> SqlSummaryTable:
+        return SqlSummaryTable(self.conn, self.tenant, self._dialect)
 
     @cached_property
     def blobs(self) -> SqlBlobStore:

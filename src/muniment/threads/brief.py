@@ -12,6 +12,8 @@ from typing import Any
 
 from muniment.text import inert
 
+VALUE_CHARS_MAX = 80  # what is shown of one value beside an item's words
+
 #: The sections of a brief, in the order they are shown.
 SECTIONS = (
     *("goal", "constraints", "acceptance", "open", "approvals", "unknown_calls", "next"),
@@ -27,7 +29,7 @@ _LABELS = {
     "acceptance": ("acceptance", "验收"),
     "open": ("open", "未决"),
     "approvals": ("approval", "审批"),
-    "unknown_calls": ("outcome unknown", "结果未知"),
+    "unknown_calls": ("call without outcome", "没有结果的调用"),
     "next": ("next", "下一步"),
     "plan": ("step", "步骤"),
     "decisions": ("decision", "决定"),
@@ -118,8 +120,13 @@ def label(section: str, language: str) -> str:
 def line(section: str, item: Item, language: str) -> str:
     """One item on one line that cannot pass for anything else, with its standing."""
     shown = f"{label(section, language)}: {inert(item.text)}"
-    known = ", ".join(f"{k} {inert(str(v))}" for k, v in item.data.items() if _plain(v))
+    known = ", ".join(f"{k} {_brief(v)}" for k, v in item.data.items() if _plain(v))
     return f"{shown} ({known})" if known else shown
+
+
+def _brief(value: object) -> str:
+    text = inert(str(value))
+    return text if len(text) <= VALUE_CHARS_MAX else text[: VALUE_CHARS_MAX - 1] + "…"
 
 
 def _plain(value: object) -> bool:

@@ -204,8 +204,8 @@ class _Job:
         except Refused:
             return None
         older = _summary_part(summary, self.language)
-        reached, kept = self.filled(room - self.cost([older]), since=first)
-        return [older, *kept] if reached == first and self.fits([older, *kept]) else None
+        kept = self.all_since(first, room - self.cost([older]))
+        return [older, *kept] if kept is not None and self.fits([older, *kept]) else None
 
     def worded(self, compactor: Compactor, room: int, reserve: int) -> list[Part]:
         """With a model's summary; the recent turns leave room, so that it serves several calls."""
@@ -252,12 +252,32 @@ class _Job:
             language=self.language,
         )
 
-    def filled(self, room: int, since: int = 0) -> tuple[int, list[Part]]:
+    def all_since(self, first: int, room: int) -> list[Part] | None:
+        """Every block from one on, the last ones in fuller forms as far as there is room;
+        ``None`` where not even the smallest forms fit."""
+        forms = [self.measure(place) for place in range(first, len(self.blocks))]
+        least = [min(cost for _, cost in some) for some in forms]
+        spare = room - sum(least)
+        if spare < 0:
+            return None
+        kept: list[list[Part]] = []
+        for some, small in zip(reversed(forms), reversed(least), strict=True):
+            form, cost = next((f, c) for f, c in some if c - small <= spare)
+            spare -= cost - small
+            kept.append(form)
+        return [part for form in reversed(kept) for part in form]
+
+    def measure(self, place: int) -> list[tuple[list[Part], int]]:
+        """All forms of a block with their costs."""
+        self.fullest(place, -1)  # no form costs that little: each is measured
+        return self.measured[place]
+
+    def filled(self, room: int) -> tuple[int, list[Part]]:
         """As many of the last blocks as fit, each in its fullest form that does: the place of
-        the first, and their parts.  None before ``since``."""
+        the first, and their parts."""
         kept: list[list[Part]] = []
         first = len(self.blocks)
-        while first > since and (found := self.fullest(first - 1, room)) is not None:
+        while first and (found := self.fullest(first - 1, room)) is not None:
             first -= 1
             kept.append(found[0])
             room -= found[1]

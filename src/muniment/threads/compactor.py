@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Protocol
 
 from muniment.events.event import Event
 from muniment.extract.grounding import borne_out
+from muniment.ids import ThreadId
 from muniment.secrets import Grade, scan
 from muniment.text import blank
 from muniment.threads.brief import Brief
@@ -93,6 +95,22 @@ class Draft:
             for name, some in parts.items()
         }
         return cls(summary.by, summary.first_seq, summary.last_seq, lines)
+
+
+class DraftTable(Protocol):
+    """Drafts that were taken, one a thread, inside one transaction."""
+
+    def get(self, thread: ThreadId) -> Draft | None:
+        """The draft of a thread, unless an event it covers has been erased since."""
+        ...
+
+    def put(self, thread: ThreadId, draft: Draft, at: datetime) -> None:
+        """Keep a draft in place of the one before."""
+        ...
+
+    def clear(self, threads: Sequence[ThreadId]) -> int:
+        """Remove the drafts of these threads; how many."""
+        ...
 
 
 class Compactor(Protocol):

@@ -11,6 +11,7 @@ from muniment.gate.unit import Unit
 from muniment.ids import ThreadId
 from muniment.threads.approvals import Approval
 from muniment.threads.checkpoint import CheckpointInfo, Section
+from muniment.threads.compactor import DraftTable
 from muniment.threads.ledger import ToolCall
 
 
@@ -177,6 +178,11 @@ class ThreadUnit(Unit, Protocol):
     @property
     def calls(self) -> CallTable:
         """Calls of tools."""
+        ...
+
+    @property
+    def summaries(self) -> DraftTable:
+        """What models drafted of threads."""
         ...
 
     @property

@@ -17,10 +17,21 @@ from muniment.scope import Principal, Scope
 from muniment.threads.approvals import Approval, Checked
 from muniment.threads.artifacts import Workspace
 from muniment.threads.checkpoint import Checkpoint, CheckpointInfo
+from muniment.threads.compact import View
+from muniment.threads.compactor import Compactor
+from muniment.threads.handoff import Packet, Received
 from muniment.threads.ledger import ToolCall
 from muniment.threads.resume import Resumption
 from muniment.threads.state import Difference
-from muniment.verbs import approving, calling, checkpointing, resuming, threading
+from muniment.verbs import (
+    approving,
+    calling,
+    checkpointing,
+    compacting,
+    handing,
+    resuming,
+    threading,
+)
 from muniment.verbs.checkpointing import At, Commit, Where
 from muniment.verbs.parts import Parts
 from muniment.verbs.threading import ThreadInfo
@@ -118,6 +129,42 @@ class Threads:
     ) -> tuple[str, bytes]:
         """Type and bytes of a large value that the state names as ``{"$blob": digest}``."""
         return checkpointing.blob(self._parts, self._where(thread, scope, principal), digest)
+
+    # ------------------------------------------------------------ views and packets
+
+    def compact(
+        self,
+        thread: object = None,
+        *,
+        budget_tokens: int,
+        language: str | None = None,
+        compactor: Compactor | None = None,
+        scope: object = None,
+        principal: object = None,
+    ) -> View:
+        """A view of the thread for the next call of a model, within ``budget_tokens``.
+
+        Goal, constraints, open items, approvals and calls without outcome are always in it; a
+        call and its result are never parted; older turns become a summary with its exact range.
+        State and events stay as they are.  With a ``compactor`` a model words the summary; what
+        cannot be checked is not taken, and ``View.fallback`` says why.  Raises `InvalidInput`
+        ``compact.budget``, naming the tokens needed, where that part does not fit.
+        """
+        where = self._where(thread, scope, principal)
+        return compacting.compact(
+            self._parts, where, budget_tokens=budget_tokens, tongue=language, compactor=compactor
+        )
+
+    def handoff(
+        self, thread: object = None, *, scope: object = None, principal: object = None
+    ) -> Packet:
+        """The minimal facts for whoever goes on, each with its source, sealed: `Packet.to_json`."""
+        return handing.handoff(self._parts, self._where(thread, scope, principal))
+
+    def receive(self, packet: object, *, principal: object = None) -> Received:
+        """Hold a packet (its JSON or data) against the store: unchanged, still so, and what its
+        sources make it worth.  Nothing is written and nothing gains trust."""
+        return handing.receive(self._parts, self._who(principal), packet)
 
     # ------------------------------------------------------------ whole threads
 

@@ -28,6 +28,7 @@ _TENANT_TABLES = (
     "outbox",
     "records",
     "settings",
+    "summaries",
     "thread_state",
     "threads",
     "tombstones",
@@ -56,6 +57,7 @@ def upgrade() -> None:
     _outbox()
     _records()
     _settings()
+    _summaries()
     _tenant_work()
     _thread_state()
     _threads()
@@ -389,6 +391,20 @@ def _settings() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "owner"),
+    )
+
+
+def _summaries() -> None:
+    op.create_table(
+        "summaries",
+        sa.Column("tenant_id", sa.Text(), nullable=False),
+        sa.Column("thread_id", sa.Text(), nullable=False),
+        sa.Column("first_seq", sa.Integer(), nullable=False),
+        sa.Column("last_seq", sa.Integer(), nullable=False),
+        sa.Column("author", sa.Text(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("lines", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "thread_id"),
     )
 
 
