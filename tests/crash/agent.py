@@ -269,11 +269,10 @@ class Trial:
             self.report.at_statements += fuse_at is not None
             self._compare(run, acknowledged)
         self.report.acknowledged += len(acknowledged)
-        self._compare(run, acknowledged)
-        self._ended(run, reference)
+        self._ended(run, self._compare(run, acknowledged), reference)
 
-    def _compare(self, run: str, acknowledged: list[tuple[int, str]]) -> None:
-        """After a kill: nothing twice, nothing done that nobody knows of, no word broken."""
+    def _compare(self, run: str, acknowledged: list[tuple[int, str]]) -> dict[str, Any]:
+        """Nothing twice, nothing done that nobody knows of, no word broken; what was found."""
         found, lines = look(self.stage, run), self.stage.lines(run)
         fault = lambda text: self.report.faults.append(f"{run}: {text}")  # noqa: E731
         for line, count in Counter(lines).items():
@@ -292,9 +291,11 @@ class Trial:
             fault(f"acknowledged and lost: {lost}")
         if len({version for version, _ in acknowledged}) != len(acknowledged):
             fault("a version was acknowledged twice")
+        return found
 
-    def _ended(self, run: str, reference: dict[str, Any]) -> None:
-        found, lines = look(self.stage, run), self.stage.lines(run)
+    def _ended(self, run: str, found: dict[str, Any], reference: dict[str, Any]) -> None:
+        """The end is that of a run that nobody killed."""
+        lines = self.stage.lines(run)
         if Counter(lines) != Counter(STEPS):
             self.report.faults.append(f"{run}: the world is {lines}")
         for name in ("version", "state", "unknown", "calls", "said"):
