@@ -9,16 +9,17 @@ be known and stay: a stated limit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from muniment.erase.forget import Target
 from muniment.errors import NotFound, Unavailable
 from muniment.events.event import Event
 from muniment.ids import ThreadId
+from muniment.threads.approvals import Approval
 from muniment.threads.checkpoint import Checkpoint
 from muniment.threads.history import begin_anew, end
-from muniment.threads.ledger import canonical
+from muniment.threads.ledger import ToolCall, call_digest, canonical
 from muniment.threads.ports import ThreadUnit
 from muniment.threads.state import citing, without
 
@@ -33,6 +34,8 @@ class Reach:
     partly: tuple[ThreadId, ...]
     events: frozenset[str]
     words: tuple[str, ...]
+    calls: tuple[ToolCall, ...] = ()
+    approvals: tuple[Approval, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """How many threads of each."""
@@ -49,8 +52,42 @@ def reach(unit: ThreadUnit, target: Target, events: Sequence[Event]) -> Reach:
         whole = unit.threads.of(owner=name)
     words = tuple(canonical(e.text)[1:-1] for e in events if len(e.text or "") >= WORDS_MIN)
     ids = frozenset(e.id for e in events)
-    holding = unit.checkpoints.holding([*ids, *words]) if events else []
-    return Reach(tuple(whole), tuple(t for t in holding if t not in set(whole)), ids, words)
+    if not events:
+        return Reach(tuple(whole), (), ids, words)
+    words += tuple(unit.blobs.holding([*ids, *words]))  # who names such a value, says the words
+    alike = _Owners(unit, events, whole)
+    partly = {*unit.checkpoints.holding(ids)} | {
+        t for t in unit.checkpoints.holding(words) if alike.has(t)
+    }
+    cited = unit.approvals.telling(sorted(ids), sorted(ids))
+    quoting = (a for a in unit.approvals.telling([], words) if alike.has(a.thread))
+    approvals = {a.event_id: a for a in (*cited, *quoting) if a.thread not in set(whole)}
+    calls = [c for c in unit.calls.telling([*ids, *words]) if alike.has(c.thread)]
+    return Reach(
+        whole=tuple(whole),
+        partly=tuple(sorted(partly - set(whole))),
+        events=ids,
+        words=words,
+        calls=tuple(calls),
+        approvals=tuple(approvals.values()),
+    )
+
+
+class _Owners:
+    """Equal words in somebody else's thread are theirs: what is erased by its words, and not by
+    naming the event, is looked for among the threads of those whose events go."""
+
+    def __init__(self, unit: ThreadUnit, events: Sequence[Event], whole: Sequence[ThreadId]):
+        self._unit, self._whole = unit, set(whole)
+        self._owners = {self._owner(e.thread) for e in events}
+
+    def has(self, thread: str) -> bool:
+        """Whether that thread is one of theirs, and not going whole."""
+        return thread not in self._whole and self._owner(ThreadId(thread)) in self._owners
+
+    def _owner(self, thread: ThreadId) -> str | None:
+        found = self._unit.events.thread(thread)
+        return None if found is None else found.owner
 
 
 def take(
@@ -64,7 +101,6 @@ def take(
     """
     counts = end(unit, found.whole)
     unit.threads.blank(found.whole)
-    counts["approvals"] += unit.approvals.citing(sorted(found.events))
     counts["state_items"] = 0
     seals: dict[str, tuple[int, str]] = {}
     for thread in found.partly:
@@ -78,6 +114,30 @@ def take(
         seals[thread] = (made.version, made.digest)
         counts["state_items"] += gone
     return counts, seals
+
+
+def take_from_ledger(unit: ThreadUnit, found: Reach) -> tuple[dict[str, int], dict[str, Any]]:
+    """Remove approvals that stand on the events or repeat their words, and what calls answered
+    with them (the call stays, so that it is not made again); how many, and what the trail says."""
+    gone = found.approvals
+    unit.approvals.remove(gone)
+    emptied = [emptied_of_words(call) for call in found.calls]
+    for call in emptied:
+        unit.calls.put(call)
+        unit.blobs.release([ThreadId(call.thread)], f"call:{call.key}")
+    told: dict[str, Any] = {"threads": list(found.whole), "calls": {}, "approvals": {}}
+    for call in emptied:
+        seals = told["calls"].setdefault(call.thread, {})
+        seals[call_digest(unit, call.thread, call.key)] = call.seal(unit)
+    for approval in gone:
+        told["approvals"].setdefault(approval.thread, []).append(approval.event_id)
+    return {"calls_emptied": len(emptied), "approvals": len(gone)}, told
+
+
+def emptied_of_words(call: ToolCall) -> ToolCall:
+    """The call with its outcome and without what it said."""
+    result = None if call.result is None else {"erased": True}
+    return replace(call, result=result, error=call.error and "erased", observe=None)
 
 
 def _means(item: Any, found: Reach) -> bool:
