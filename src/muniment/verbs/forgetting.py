@@ -119,7 +119,7 @@ def erase(
     def plan(unit: ThreadUnit) -> tuple[forget.Plan, threads.Reach]:
         meant = target_of(unit, principal, **target)
         reach = within_rights(unit, principal, forget.plan_erase(unit, meant), meant)
-        return reach, threads.reach(unit, meant, unit.events.get(reach.events))
+        return reach, threads.reach(unit, meant, unit.events.get(reach.events), _newest)
 
     if dry_run:
         planned, there = parts.read(principal, plan)
@@ -129,8 +129,8 @@ def erase(
     def work(unit: ThreadUnit) -> tuple[forget.Plan, dict[str, int]]:
         reach, state = plan(unit)
         titles = forget.erase(unit, reach, parts.policy.catalogue, parts.now())
-        counts, seals = threads.take(unit, state, _newest)
-        taken = state.counts() | counts
+        rows, seals = threads.take(unit, state)
+        taken = state.counts()
         unit.erasures.begin(erasure, reach.counts() | taken, parts.now())
         for number, (records, events) in enumerate(_pages(reach.records, reach.events)):
             parts.audit(
@@ -139,8 +139,9 @@ def erase(
                 "erase",
                 erasure=erasure,
                 counts=reach.counts() | taken,
-                threads=[*state.whole, *state.partly] if number == 0 else [],
+                threads=[*state.whole, *state.left] if number == 0 else [],
                 states=seals if number == 0 else {},
+                rows=rows if number == 0 else {},
                 records=records,
                 events=events,
                 titles=titles if number == 0 else {},
