@@ -31,7 +31,7 @@ LATER = NOW + timedelta(minutes=5)
 WEB = {"project": "web"}
 TABLES = (
     "events threads candidates decisions records versions transitions lineage tombstones trail "
-    "idempotency"
+    "idempotency checkpoints thread_state"
 ).split()
 
 
@@ -154,6 +154,9 @@ VERBS: dict[str, Callable[[Memory, Prepared], Any]] = {
     "revise": lambda m, p: m.revise(p["record"], if_version=1, value="yarn"),
     "delete": lambda m, p: m.delete(record=p["record"]),
     "erase": lambda m, p: m.erase(record=p["record"]),
+    "checkpoint": lambda m, p: m.threads.checkpoint(
+        "u", {"goal": "g", "open": ["a", "b"]}, messages=[{"by": "user", "text": "go on"}]
+    ),
 }
 
 

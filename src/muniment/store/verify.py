@@ -21,6 +21,8 @@ from muniment.scope import Scope
 from muniment.store import schema as s
 from muniment.store.event_table import event_meta, thread_name
 from muniment.store.trail_table import entry_meta
+from muniment.store.unit import TenantDigester
+from muniment.store.verify_state import Misfit, ToldState, check_states
 from muniment.trail.chain import GENESIS, Key, commitment, head_mac, link, same
 
 BATCH = 1000
@@ -39,6 +41,7 @@ class Verification:
     events: int = 0
     trail_entries: int = 0
     versions: int = 0
+    checkpoints: int = 0
     erased: int = 0
     unverifiable: int = 0
     unverifiable_since: str | None = None
@@ -65,9 +68,11 @@ class Told:
     erased_events: set[str] = field(default_factory=set)
     erased_records: set[str] = field(default_factory=set)
     titles: dict[str, str] = field(default_factory=dict)
+    state: ToldState = field(default_factory=ToldState)
 
     def hear(self, action: str, entry: dict[str, Any]) -> None:
         """Take in one entry."""
+        self.state.hear(action, entry)
         if action == "append":
             self.given[entry["thread"]] += int(entry["count"])
         elif action == "erase":
@@ -92,6 +97,7 @@ class Walk:
             self._lanes()
             self._threads()
             self._versions()
+            self._states()
         except Broken as broken:
             self.report.ok, self.report.first_bad = False, broken.bad
         return self.report
@@ -209,6 +215,19 @@ class Walk:
         for name in sorted(left):
             if name.split("/")[0] not in self._told.erased_records:
                 raise Broken("versions", name, "the version is missing and no erasure says so")
+
+    def _states(self) -> None:
+        """Every checkpoint has the seal the trail gave it, and every newest state its own."""
+        if self._key is None or not self._sealed_with_this_key():
+            return
+        keys = TenantDigester(self._key, self._tenant)
+        threads = [t for t in self._all(s.threads) if t.version or t.id in self._told.state.seals]
+        try:
+            self.report.checkpoints = check_states(
+                self._conn, self._tenant, keys, self._told.state, threads
+            )
+        except Misfit as misfit:
+            raise Broken(*misfit.args) from None
 
     def _sealed_with_this_key(self) -> bool:
         return self.report.unverifiable == 0

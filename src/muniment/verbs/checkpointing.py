@@ -14,11 +14,12 @@ from muniment.events.message import Message
 from muniment.ids import ThreadId
 from muniment.scope import Principal, Scope
 from muniment.secrets import TooLarge, redact_json
-from muniment.store.schema import canonical_json
 from muniment.text import check_id
 from muniment.threads import checkpoint as points
 from muniment.threads.checkpoint import Checkpoint, CheckpointInfo, Section
+from muniment.threads.history import STATE, section_of, sections_of
 from muniment.threads.large import named, outlined
+from muniment.threads.ledger import canonical
 from muniment.threads.ports import ThreadUnit
 from muniment.threads.state import (
     STATE_BYTES_MAX,
@@ -33,7 +34,6 @@ from muniment.verbs.appending import append_in, find_thread, open_thread
 from muniment.verbs.parts import Parts
 from muniment.verbs.remembering import replay_key
 
-STATE = "state"  # the use of a blob by the checkpoints of a thread
 HISTORY_MAX = 1000
 
 
@@ -135,7 +135,7 @@ def _forward(
     if size > STATE_BYTES_MAX:
         raise InvalidInput("state.too_large", f"a state is at most {STATE_BYTES_MAX // 2**20} MB")
     version = thread.version + 1
-    said = canonical_json(change)
+    said = canonical(change)
     last = unit.checkpoints.outline(thread.id, 1)
     tail = (last[0].tail if last else 0) + len(said)
     whole = version == 1 or points.is_whole(tail, size)
@@ -190,19 +190,8 @@ def _merged(
         if new is None:
             gone += [name] if before is not None else []
         elif new != old:
-            changed.append(_section(unit, thread.id, name, new))
+            changed.append(section_of(unit, thread.id, name, new))
     return changed, gone
-
-
-def _section(unit: ThreadUnit, thread: str, name: str, value: Any) -> Section:
-    data = canonical_json(value)
-    seal = points.section_digest(unit, thread, name, data)
-    return Section(name, seal, len(data.encode()), data)
-
-
-def sections_of(unit: ThreadUnit, thread: str, state: Mapping[str, Any]) -> list[Section]:
-    """A state as it is kept."""
-    return [_section(unit, thread, name, value) for name, value in state.items()]
 
 
 def _with_whole(
@@ -303,7 +292,7 @@ def _replay(unit: ThreadUnit, thread: Thread, version: int) -> tuple[CheckpointI
         raise NotFound("checkpoint.not_found", "no such version of that thread; see its history")
     try:
         found = points.replayed(steps) if steps[0].whole else {}
-        good = points.sealed(unit, thread.id, steps[-1], found, canonical_json)
+        good = points.sealed(unit, thread.id, steps[-1], found, canonical)
     except (TypeError, KeyError, AttributeError, ValueError):
         good, found = False, {}
     if not good:
@@ -314,7 +303,7 @@ def _replay(unit: ThreadUnit, thread: Thread, version: int) -> tuple[CheckpointI
 def _last_good(unit: ThreadUnit, thread: ThreadId, version: int) -> int | None:
     steps = [s for s in unit.checkpoints.steps(thread) if s.version < version]
     return points.last_good(
-        steps, lambda step, found: points.sealed(unit, thread, step, found, canonical_json)
+        steps, lambda step, found: points.sealed(unit, thread, step, found, canonical)
     )
 
 

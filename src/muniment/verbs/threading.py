@@ -12,20 +12,14 @@ from muniment.errors import Conflict, InvalidInput
 from muniment.events.log import Thread
 from muniment.ids import ThreadId
 from muniment.scope import permits
-from muniment.store.schema import canonical_json
 from muniment.threads import checkpoint as points
 from muniment.threads.checkpoint import Checkpoint, CheckpointInfo
+from muniment.threads.history import STATE, begin_anew, end, seal, sections_of
 from muniment.threads.large import digests
 from muniment.threads.ports import ThreadUnit
 from muniment.threads.state import State
 from muniment.verbs.appending import find_thread, open_thread, own_thread
-from muniment.verbs.checkpointing import (
-    STATE,
-    Where,
-    at_version,
-    newest,
-    sections_of,
-)
+from muniment.verbs.checkpointing import Where, at_version, newest
 from muniment.verbs.parts import Parts
 
 LIST_MAX = 1000
@@ -101,7 +95,7 @@ def fork(parts: Parts, where: Where, at: int | None, to: str) -> CheckpointInfo:
         found = newest(unit, source) if at is None else at_version(unit, source, at)
         target = _empty(parts, unit, where, source, to)
         parent = f"{source.id}@{found.version}"
-        _restart(unit, target, found.state, found, parts.now(), version=1, parent=parent)
+        begin_anew(unit, target.id, found.state, found, version=1, at=parts.now(), parent=parent)
         _copy_calls(unit, source.id, target.id, found.at)
         _share(unit, target.id, found.state)
         return _audited(parts, unit, where, "thread_fork", target.id, source.id)
@@ -120,7 +114,7 @@ def copy(parts: Parts, where: Where, to: str) -> CheckpointInfo:
         copied = []
         for step in unit.checkpoints.steps(source.id):
             state = points.replayed([_as_whole(state, step.version - 1), step])
-            copied.append(replace(step, digest=_seal(unit, target.id, step, state)))
+            copied.append(replace(step, digest=seal(unit, target.id, step, state)))
         unit.checkpoints.replace(target.id, copied, sections_of(unit, target.id, found.state))
         _copy_calls(unit, source.id, target.id, parts.now())
         for step in copied:
@@ -155,23 +149,12 @@ def delete(parts: Parts, where: Where) -> dict[str, int]:
 
     def work(unit: ThreadUnit) -> dict[str, int]:
         thread = own_thread(unit, where.principal, _id_of(parts, unit, where))
-        counts = cleared(unit, [thread.id])
+        counts = end(unit, [thread.id])
         unit.threads.delete(thread.id, parts.now())
         parts.audit(unit, where.principal, "thread_delete", thread=thread.id, **counts)
         return counts
 
     return parts.write(where.principal, work, adds=0)
-
-
-def cleared(unit: ThreadUnit, threads: Sequence[ThreadId]) -> dict[str, int]:
-    """Remove the short-term state of threads; how much of each kind."""
-    return {
-        "checkpoints": unit.checkpoints.clear(threads),
-        "calls": unit.calls.clear(threads),
-        "approvals": unit.approvals.clear(threads),
-        "summaries": unit.summaries.clear(threads),
-        "blobs": unit.blobs.release(threads),
-    }
 
 
 # ---------------------------------------------------------------- pieces
@@ -187,36 +170,6 @@ def _empty(parts: Parts, unit: ThreadUnit, where: Where, source: Thread, to: str
     if target.version or target.length or target.id == source.id:
         raise Conflict("thread.exists", "a thread of that label has begun; use another label")
     return target
-
-
-def _restart(
-    unit: ThreadUnit,
-    thread: Thread,
-    state: Mapping[str, Any],
-    like: Checkpoint,
-    at: datetime,
-    *,
-    version: int,
-    parent: str | None,
-) -> None:
-    """A history of one whole checkpoint."""
-    sections = sections_of(unit, thread.id, state)
-    info = CheckpointInfo(
-        version=version,
-        at=at,
-        through=0 if parent else like.through,
-        whole=True,
-        digest="",
-        size=sum(s.size for s in sections),
-        tail=0,
-        data=state,
-        parent=parent,
-        run=like.run,
-        turn=like.turn,
-        step=like.step,
-    )
-    info = replace(info, digest=_seal(unit, thread.id, info, state))
-    unit.checkpoints.replace(thread.id, [info], sections)
 
 
 def _rewrite(
@@ -237,14 +190,6 @@ def _rewrite(
 def _as_whole(state: State, version: int) -> CheckpointInfo:
     at = datetime.fromtimestamp(0).astimezone()
     return CheckpointInfo(version, at, 0, True, "", 0, 0, data=state)
-
-
-def _seal(unit: ThreadUnit, thread: str, info: CheckpointInfo, state: Mapping[str, Any]) -> str:
-    seals = {
-        name: points.section_digest(unit, thread, name, canonical_json(value))
-        for name, value in state.items()
-    }
-    return points.state_digest(unit, thread, info.version, info.through, seals)
 
 
 def _share(unit: ThreadUnit, thread: ThreadId, data: Mapping[str, Any]) -> None:
