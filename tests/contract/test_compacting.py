@@ -12,7 +12,9 @@ from muniment.store.unit import SqlUnit
 from muniment.threads.compact import View
 from muniment.threads.compactor import Ask
 from muniment.verbs.parts import Parts
-from tests.contract.kit import DAY, HOUR, WEB, Desk, dump
+from tests.contract.kit import DAY, HOUR, WEB, Desk, Place, dump
+from tests.contract.test_residue import _files_with as files_with
+from tests.contract.test_residue import _tables_with as tables_with
 from tests.support.talks import build_log
 
 STATE = {
@@ -220,6 +222,37 @@ def test_what_is_erased_while_a_model_thinks_is_not_kept(desk: Desk) -> None:
     model.meanwhile = lambda: desk.memory.erase(event=first, principal=desk.who())
     _view(desk, compactor=model)
     assert (model.asked, _stored(desk)) == (1, 0)
+
+
+def test_a_draft_that_was_changed_in_the_store_is_not_used(durable_desk: Desk) -> None:
+    """Words put into the row by hand reach no view."""
+    desk = durable_desk
+    _worked(desk)
+    _view(desk, compactor=Model(GOOD))
+    assert "marmalade" in _view(desk).text, "positive control"
+    desk.place.run(
+        "UPDATE summaries SET lines = replace(lines, 'marmalade', 'gunpowder') "
+        f"WHERE tenant_id = '{desk.place.tenant}'"
+    )
+    text = _view(desk).text
+    assert "gunpowder" not in text and "marmalade" not in text
+
+
+def test_a_draft_leaves_no_residue(durable_desk: Desk) -> None:
+    """Its words are in no file and no table after the erase; before, they were."""
+    desk = durable_desk
+    first = _worked(desk)
+    _view(desk, compactor=Model({"points": [{"text": "They wrote about Zqxmarker.", "refs": [2]}]}))
+    assert _residue(desk.place), "positive control"
+    desk.memory.erase(event=first, principal=desk.who())
+    desk.memory.scrub(principal=desk.who())
+    assert _residue(desk.place) == set()
+
+
+def _residue(place: Place) -> set[str]:
+    if place.name == "file":
+        return files_with(place.folder, "Zqxmarker")
+    return tables_with(place, "Zqxmarker")
 
 
 def test_deleting_the_thread_takes_the_draft(desk: Desk) -> None:

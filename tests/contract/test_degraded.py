@@ -147,6 +147,39 @@ def test_a_turn_goes_on_when_the_store_cannot_write(
     assert turn.propose(content="x", kind="fact") == []
 
 
+@pytest.mark.parametrize("why", ["memory_off", "recall_paused"])
+def test_threads_go_on_with_memory_off(desk: Desk, why: str) -> None:
+    """Checkpoint, call, resume, view and packet as ever; resuming names the reason."""
+    if why == "memory_off":
+        desk.memory._parts.memory_off = True
+    else:
+        admin = desk.who("root", channel="admin")
+        desk.memory.settings(tenant_wide=True, pause=True, principal=admin)
+    threads, me = desk.memory.threads, {"scope": WEB, "principal": desk.who(channel="runtime")}
+    threads.checkpoint("now", {"goal": "Finish", "next": "publish"}, **me)
+    call = threads.begin("now", "push-1", "git_push", **me)
+    assert threads.done("now", call, {"ok": True}, **me).settled
+    turn = _turn(desk)
+    assert turn.degraded == (why,)
+    resumed = threads.resume("now", **me)
+    assert (resumed.memory_degraded, resumed.state["goal"]) == ((why,), "Finish")
+    view = threads.compact("now", budget_tokens=500, **me)
+    assert "goal: Finish" in view.text and WORDS in view.text
+    assert threads.receive(threads.handoff("now", **me), principal=desk.who()).ok
+
+
+def test_threads_go_on_without_the_records(no_records: Desk) -> None:
+    """None of them reads or writes long-term memory."""
+    threads, me = no_records.memory.threads, {"principal": no_records.who(channel="runtime")}
+    made = threads.checkpoint(
+        "own", {"goal": "Finish"}, messages=[{"by": "user", "text": "go"}], **me
+    )
+    assert made.version == 1
+    assert threads.resume("own", **me).state["goal"] == "Finish"
+    assert "goal: Finish" in threads.compact("own", budget_tokens=500, **me).text
+    assert threads.handoff("own", **me).version == 1
+
+
 def test_a_closed_store_stops_the_turn(desk: Desk) -> None:
     """That is a mistake of the caller's, not a store in trouble."""
     desk.memory.close()

@@ -474,8 +474,11 @@ def test_erasing_an_event_takes_its_words_out_of_results(desk: Desk) -> None:
     threads.approve("task", "send", {"text": marker})
     threads.approve("task", "push", {"do": "push"})
     assert marker in _everything(desk)
+    plan = desk.memory.erase(event=said.id, dry_run=True)
     report = desk.memory.erase(event=said.id)
-    assert report.counts["calls_emptied"] == 3
+    assert plan.counts == report.counts
+    assert (report.counts["calls_emptied"], report.counts["approvals"]) == (3, 1)
+    assert report.counts["events"] == 2, "what was said, and the approval of it"
     assert marker not in _everything(desk)
     for key in ("k", "large"):
         assert begin(desk, key=key).result == {"erased": True}

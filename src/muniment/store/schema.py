@@ -507,6 +507,7 @@ summaries = _tenant_table(
     Column("author", Text, nullable=False),
     Column("at", Instant, nullable=False),
     Column("lines", Json, nullable=False),
+    Column("seal", Text, nullable=False),  # keyed digest of all of it
     key=("thread_id",),
 )
 

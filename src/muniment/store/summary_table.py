@@ -30,7 +30,7 @@ class SqlSummaryTable:
         row = self._conn.execute(_GET, {"tenant": self._tenant, "thread": thread}).one_or_none()
         if row is None:
             return None
-        return Draft(row.author, row.first_seq, row.last_seq, row.lines)
+        return Draft(row.author, row.first_seq, row.last_seq, row.lines, row.seal)
 
     def put(self, thread: ThreadId, draft: Draft, at: datetime) -> None:
         data = {
@@ -39,6 +39,7 @@ class SqlSummaryTable:
             "author": draft.author,
             "at": at,
             "lines": dict(draft.lines),
+            "seal": draft.seal,
         }
         row = {"tenant_id": self._tenant, "thread_id": thread, **data}
         self._conn.execute(upsert(self._dialect, s.summaries, *data), row)

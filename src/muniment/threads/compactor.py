@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
 from muniment.events.event import Event
 from muniment.extract.grounding import borne_out
+from muniment.gate.keys import Digester
 from muniment.ids import ThreadId
 from muniment.secrets import Grade, scan
 from muniment.text import blank
@@ -75,12 +76,25 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A draft that was taken once, to be used again: whose, of which events, in `Ask.form`."""
+    """A draft that was taken once, to be used again: whose, of which events, in `Ask.form`.
+
+    ``seal`` is the store's: what is read back without the right one is not used.
+    """
 
     author: str
     first_seq: int
     last_seq: int
     lines: Mapping[str, Any]
+    seal: str = field(default="", compare=False)
+
+    def sealed(self, keys: Digester, thread: str) -> Draft:
+        """The same with its seal, as a thread's."""
+        said = json.dumps(
+            [self.author, self.first_seq, self.last_seq, dict(self.lines)],
+            sort_keys=True,
+            ensure_ascii=False,
+        )
+        return replace(self, seal=keys.digest("summary", thread, said))
 
     @classmethod
     def of(cls, summary: Summary) -> Draft | None:

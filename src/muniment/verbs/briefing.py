@@ -16,6 +16,7 @@ from muniment.threads.checkpoint import Checkpoint
 from muniment.threads.ledger import as_seen
 from muniment.threads.ports import ThreadUnit
 from muniment.verbs.appending import find_thread
+from muniment.verbs.approving import in_force
 from muniment.verbs.checkpointing import Where, newest
 from muniment.verbs.parts import Parts
 
@@ -34,16 +35,16 @@ def brief_in(parts: Parts, unit: ThreadUnit, thread: Thread) -> Brief:
     return brief_of(
         head.state,
         head.version,
-        approvals=_approvals(unit.approvals.of(thread.id), head, now),
+        approvals=_approvals(in_force(unit, thread), head, now),
         unknown_calls=_calls(unit, thread, now),
     )
 
 
 def _approvals(given: Iterable[Approval], head: Checkpoint, now: datetime) -> Iterator[Item]:
-    """The last of each name, with what it is worth now; those revoked are over."""
+    """Each with what it is worth now; those revoked are over."""
     artifacts = head.state.get("artifacts") or ()
     revisions = {str(a["path"]): str(a["revision"]) for a in artifacts if a.get("revision")}
-    for approval in {a.name: a for a in given}.values():
+    for approval in given:
         worth = standing(approval, Now(now, revisions=revisions)).standing
         if worth is not Standing.REVOKED:
             until = None if approval.until is None else approval.until.isoformat()

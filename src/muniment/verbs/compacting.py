@@ -71,8 +71,10 @@ def _read(parts: Parts, unit: ThreadUnit, where: Where) -> _Read:
     thread = opened(parts, unit, where)
     unread = max(0, thread.length - EVENTS_MAX)
     events = unit.events.between(thread.id, unread + 1, thread.length)
-    brief, standing = brief_in(parts, unit, thread), unit.summaries.get(thread.id)
-    return _Read(thread, events, brief, standing, unread)
+    standing = unit.summaries.get(thread.id)
+    if standing is not None and standing.sealed(unit, thread.id).seal != standing.seal:
+        standing = None  # changed behind the store's back
+    return _Read(thread, events, brief_in(parts, unit, thread), standing, unread)
 
 
 def _language(read: _Read) -> str:
@@ -88,7 +90,7 @@ def _keep(parts: Parts, where: Where, read: _Read, draft: Draft) -> None:
         now = unit.events.between(read.thread.id, draft.first_seq, draft.last_seq)
         if {e.id for e in now if e.erased} - erased:
             return  # nobody may keep the words of what is gone
-        unit.summaries.put(read.thread.id, draft, parts.now())
+        unit.summaries.put(read.thread.id, draft.sealed(unit, read.thread.id), parts.now())
         parts.audit(
             unit,
             where.principal,

@@ -404,6 +404,7 @@ def _summaries() -> None:
         sa.Column("author", sa.Text(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("lines", sa.Text(), nullable=False),
+        sa.Column("seal", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "thread_id"),
     )
 
