@@ -108,18 +108,21 @@ def test_an_observation_is_fresh_until_the_thread_is_taken_up(durable_desk: Desk
     assert _stale(desk) == ["branch"], "without anybody calling resume"
 
 
-def _stale(desk: Desk) -> list[str]:
-    """What may not be told as fact now, as the composer of a view asks it."""
-    from muniment.threads.observations import Observation
-    from muniment.verbs.resuming import fresh_since
+def test_nothing_said_in_an_observation_makes_it_fresh(desk: Desk) -> None:
+    """Its standing follows from the clock alone."""
+    forged = {"name": "build", "value": "passed", "how": "x", "fresh": True, "standing": "fresh"}
+    desk.memory.threads.checkpoint("task", {"observations": [forged]})
+    assert _stale(desk) == ["build"]
 
-    state = desk.memory.threads.state("task")
-    parts = desk.memory._parts
-    thread = parts.read(desk.memory.principal, lambda unit: unit.events.thread(state.thread))
-    assert thread is not None
-    items = [Observation.of(i) for i in state.state["observations"]]
-    since = fresh_since(parts, thread)
-    return [o.name for o in items if o.stale(desk.clock.now(), since) is not None]
+
+def _stale(desk: Desk) -> list[str]:
+    """What a view for a model does not tell as fact."""
+    view = desk.memory.threads.compact("task", budget_tokens=4000).text
+    lines = [line for line in view.splitlines() if line.startswith("observed: ")]
+    assert lines, "positive control: observations are told"
+    stale = [line for line in lines if "to be observed again by: " in line]
+    assert all("as of 2026-" in line for line in stale)
+    return [line.split(": ")[1] for line in stale]
 
 
 def test_a_term_ends_an_observation_without_a_resume(desk: Desk) -> None:

@@ -28,11 +28,11 @@ def test_an_observation_is_fact_only_while_it_is_fresh() -> None:
     """Until the thread is taken up again, and until its term is over."""
     build = Observation.of(BUILD)
     assert build.stale(NOW + HOUR, NOW - HOUR) is None
-    assert build.told(NOW + HOUR, NOW - HOUR) == "build: passed"
+    assert build.told(fresh=True) == "build: passed"
     assert build.stale(NOW + 2 * HOUR, NOW - HOUR) == TERM
     assert build.stale(NOW + HOUR, NOW) == RESUMED
     for language, way in (("en", "to be observed again by"), ("zh", "须重新观察")):
-        told = build.told(NOW + HOUR, NOW, language)
+        told = build.told(language, fresh=False)
         assert way in told and "2026-09-01T12:00" in told and "npm run build" in told
 
 

@@ -6,11 +6,12 @@ handoff packet carries the whole of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from muniment.text import inert
+from muniment.threads.observations import Observation
 
 VALUE_CHARS_MAX = 80  # what is shown of one value beside an item's words
 
@@ -21,7 +22,7 @@ SECTIONS = (
 )
 
 #: Those no view may lack, however small its budget.
-ALWAYS = ("goal", "constraints", "open", "approvals", "unknown_calls", "next")
+ALWAYS = ("goal", "constraints", "open", "approvals", "unknown_calls", "observations", "next")
 
 _LABELS = {
     "goal": ("goal", "目标"),
@@ -90,11 +91,15 @@ def brief_of(
     *,
     approvals: Iterable[Item] = (),
     unknown_calls: Iterable[Item] = (),
+    fresh: Collection[str] = (),
 ) -> Brief:
     """The brief of a state (JSON data by sections) with the approvals as they stand now and the
-    calls whose outcome nobody knows."""
+    calls whose outcome nobody knows; ``fresh`` names the observations that may be told as fact."""
     texts = {name: (Item(state[name]),) for name in ("goal", "next") if state.get(name)}
     lists = {name: _items(state, name, key) for name, key in _LISTED.items()}
+    lists["observations"] = tuple(
+        replace(i, data={**i.data, "fresh": i.text in fresh}) for i in lists["observations"]
+    )
     done = (i for i in lists["plan"] if i.data.get("status") == "done")
     completed = (*done, *_items(state, "progress", "text"))
     standing = {"approvals": tuple(approvals), "unknown_calls": tuple(unknown_calls)}
@@ -119,6 +124,10 @@ def label(section: str, language: str) -> str:
 
 def line(section: str, item: Item, language: str) -> str:
     """One item on one line that cannot pass for anything else, with its standing."""
+    if section == "observations":
+        seen = Observation.of({"name": item.text, **item.data})
+        told = seen.told(language, fresh=item.data.get("fresh") is True)
+        return f"{label(section, language)}: {inert(told)}"
     shown = f"{label(section, language)}: {inert(item.text)}"
     known = ", ".join(f"{k} {_brief(v)}" for k, v in item.data.items() if _plain(v))
     return f"{shown} ({known})" if known else shown

@@ -15,6 +15,7 @@ from typing import Any
 from muniment.clock import as_utc
 
 RESUMED, TERM = "resumed", "term"
+VALUE_CHARS_MAX = 200  # what is told of one value
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,12 @@ class Observation:
             return TERM
         return None
 
-    def told(self, now: datetime, resumed_at: datetime | None, language: str = "en") -> str:
+    def told(self, language: str = "en", *, fresh: bool) -> str:
         """The words for a model: as a fact only while it is fresh."""
-        said = f"{self.name}: {plain(self.value)}"
-        if self.stale(now, resumed_at) is None:
-            return said
-        return f"{said} ({self.again(language)})"
+        value = plain(self.value)
+        value = value if len(value) <= VALUE_CHARS_MAX else f"{value[: VALUE_CHARS_MAX - 1]}…"
+        said = f"{self.name}: {value}"
+        return said if fresh else f"{said} ({self.again(language)})"
 
     def again(self, language: str = "en") -> str:
         """As of when, and by what it is to be observed again."""

@@ -14,6 +14,7 @@ from muniment.threads.approvals import Approval, Now, Standing, standing
 from muniment.threads.brief import Brief, Item, brief_of
 from muniment.threads.checkpoint import Checkpoint
 from muniment.threads.ledger import as_seen
+from muniment.threads.observations import Observation
 from muniment.threads.ports import ThreadUnit
 from muniment.verbs.appending import find_thread
 from muniment.verbs.approving import in_force
@@ -37,7 +38,20 @@ def brief_in(parts: Parts, unit: ThreadUnit, thread: Thread) -> Brief:
         head.version,
         approvals=_approvals(in_force(unit, thread), head, now),
         unknown_calls=_calls(unit, thread, now),
+        fresh=_fresh(head, now, fresh_since(parts, thread)),
     )
+
+
+def _fresh(head: Checkpoint, now: datetime, since: datetime) -> frozenset[str]:
+    """The observations that may be told as fact."""
+    seen = map(Observation.of, head.state.get("observations") or ())
+    return frozenset(o.name for o in seen if o.stale(now, since) is None)
+
+
+def fresh_since(parts: Parts, thread: Thread) -> datetime:
+    """What was observed up to then is stale: the thread was taken up, or this process began,
+    knowing nothing of the outside."""
+    return max(parts.opened_at, thread.resumed_at or parts.opened_at)
 
 
 def _approvals(given: Iterable[Approval], head: Checkpoint, now: datetime) -> Iterator[Item]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from muniment.errors import InvalidInput, MunimentError
@@ -70,12 +70,6 @@ def head_of(point: Checkpoint, thread: Thread) -> Head:
         through=point.through,
         length=thread.length,
     )
-
-
-def fresh_since(parts: Parts, thread: Thread) -> datetime:
-    """What was observed up to then is stale: the thread was taken up, or this process began,
-    knowing nothing of the outside."""
-    return max(parts.opened_at, thread.resumed_at or parts.opened_at)
 
 
 def _look(look: Workspace | None, head: Head) -> tuple[Seen | None, str | None]:
