@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,36 +60,45 @@ def check_ledger(conn: Connection, tenant: str, keys: Digester, told: ToldLedger
     _check("tool_calls", told.calls, _calls(conn, tenant, keys))
     _check("approvals", told.approvals, _approvals(conn, tenant, keys))
     query = select(s.blobs).where(s.blobs.c.tenant_id == tenant)
-    for row in conn.execute(query.execution_options(yield_per=1)):
-        if blob_digest(keys, row.type, bytes(row.data)) != row.digest:
-            raise Misfit("blobs", row.digest, "the bytes are not those it is named by")
+    with closing(_each(conn, query, 1)) as rows:
+        for row in rows:
+            if blob_digest(keys, row.type, bytes(row.data)) != row.digest:
+                raise Misfit("blobs", row.digest, "the bytes are not those it is named by")
 
 
 def _check(
-    table: str, told: dict[str, dict[str, str]], rows: Iterator[tuple[str, str, str, str]]
+    table: str, told: dict[str, dict[str, str]], found: Generator[tuple[str, str, str, str]]
 ) -> None:
     left = {(thread, name): seal for thread, seals in told.items() for name, seal in seals.items()}
     try:
-        for thread, name, shown, seal in rows:
-            if left.pop((thread, name), None) != seal:
-                raise Misfit(table, f"{thread}/{shown}", "the row is not the one in the trail")
+        with closing(found) as rows:
+            for thread, name, shown, seal in rows:
+                if left.pop((thread, name), None) != seal:
+                    why = "the row is not the one in the trail"
+                    raise Misfit(table, f"{thread}/{shown}", why)
     except (TypeError, ValueError, OverflowError):
         raise Misfit(table, "", "a row is not readable any more") from None
     for thread, name in sorted(left):
         raise Misfit(table, f"{thread}/{name}", "the row is missing")
 
 
-def _calls(conn: Connection, tenant: str, keys: Digester) -> Iterator[tuple[str, str, str, str]]:
+def _calls(conn: Connection, tenant: str, keys: Digester) -> Generator[tuple[str, str, str, str]]:
     query = select(s.tool_calls).where(s.tool_calls.c.tenant_id == tenant)
-    for row in conn.execute(query.execution_options(yield_per=500)):
+    for row in _each(conn, query, 500):
         call = call_of(row)
         yield call.thread, call_digest(keys, call.thread, call.key), call.key, call.seal(keys)
 
 
 def _approvals(
     conn: Connection, tenant: str, keys: Digester
-) -> Iterator[tuple[str, str, str, str]]:
+) -> Generator[tuple[str, str, str, str]]:
     query = select(s.approvals).where(s.approvals.c.tenant_id == tenant)
-    for row in conn.execute(query.execution_options(yield_per=500)):
+    for row in _each(conn, query, 500):
         approval = approval_of(row)
         yield approval.thread, approval.event_id, approval.event_id, approval.seal(keys)
+
+
+def _each(conn: Connection, query: Any, batch: int) -> Generator[Any]:
+    """The rows, a batch at a time, and no cursor left open."""
+    with conn.execute(query.execution_options(yield_per=batch)) as rows:
+        yield from rows
