@@ -480,6 +480,39 @@ def test_a_decision_without_reference_is_dropped_and_counted() -> None:
     assert "ship it" not in summary.render("en")
 
 
+def test_a_decision_the_state_has_is_told_once() -> None:
+    """A model that repeats it adds no second line."""
+    made, stated = _decided()
+    draft = {**_good(Ask((), 0, "en"))}
+    draft["decisions"] = [{"text": "Use the shorter title", "refs": [1]}, *draft["decisions"]]
+    summary = compact(made.events, stated, 900, compactor=Model(draft)).summaries[0]
+    assert [d.text for d in summary.decisions] == [
+        "Use the shorter title",
+        "Never deploy to production on Friday",
+    ]
+
+
+def test_many_decisions_of_the_state_do_not_make_a_draft_too_long() -> None:
+    """What a model keeps to is its own share; what of the state does not fit is counted."""
+    made, stated = _decided()
+    many = tuple(Item(f"Use the shorter title, reason {n}", ("evt_0001",)) for n in range(100))
+    stated = Brief(7, {**stated.sections, "decisions": many})
+    view = compact(made.events, stated, 1_200, compactor=Model(_good))
+    assert view.fallback is None and view.summaries[0].left_out > 50
+    assert faults(view, made, stated, "en") == []
+    few = Brief(7, {**stated.sections, "decisions": many[:12]})
+    view = compact(made.events, few, 1_200, compactor=Model(_good))
+    assert (view.fallback, len(view.summaries[0].decisions)) == (None, 13)
+
+
+def test_events_that_were_not_read_are_named() -> None:
+    """Of a thread too long to read the view says what is missing."""
+    made = talk(40)
+    view = compact(made.events, brief(), 600, unread=500)
+    assert view.unread == 500
+    assert "events 1–500 not read" in view.text
+
+
 def test_a_model_is_not_asked_without_need() -> None:
     """Where everything fits there is nothing to summarise."""
     model = Model(_good)

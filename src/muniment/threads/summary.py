@@ -299,7 +299,8 @@ def clip(text: str) -> str:
 
 def _head(s: Summary, language: str) -> str:
     count = len(s.events)
-    by = "" if s.by == EXTRACT else (f"，由 {s.by}" if language == "zh" else f", by {s.by}")
+    name = inert(s.by)
+    by = "" if s.by == EXTRACT else (f"，由 {name}" if language == "zh" else f", by {name}")
     if language == "zh":
         shown = f"[摘要 {s.first_seq}–{s.last_seq}，{count} 个事件{by}；只是索引，不是证据"
         return shown + (f"；未列 {s.left_out}]" if s.left_out else "]")
