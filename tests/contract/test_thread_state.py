@@ -117,6 +117,7 @@ def test_a_state_survives_the_process(durable_place: Place) -> None:
     again = Desk(durable_place, desk.clock)
     assert _state(again)["goal"] == "g"
     assert again.memory.threads.list()[0].goal == "g"
+    again.memory.close()
 
 
 def test_an_unknown_thread_has_an_empty_state(desk: Desk) -> None:

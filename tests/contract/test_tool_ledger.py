@@ -393,3 +393,125 @@ def test_other_writers_see_each_call_begun_once(desk: Desk) -> None:
     assert ran == Counter({f"k{n}": 1 for n in range(40)})
     assert {c.status for c in desk.memory.threads.calls("task")} == {CallStatus.DONE}
     assert desk.memory.verify().ok
+
+
+# ---------------------------------------------------------------- tampering, copies, erasure
+
+LARGE = {"lines": ["wombat"] * 20_000}
+
+
+def _ledger(desk: Desk) -> None:
+    """A call that is done, one with a large result, one begun, an approval."""
+    threads = desk.memory.threads
+    threads.done("task", begin(desk), {"sha": "a1b2c3"})
+    threads.done("task", begin(desk, key="large"), LARGE)
+    begin(desk, key="open")
+    threads.approve("task", "push", {"do": "push"}, until=DAY)
+    threads.approve("task", "second", {"do": "pull"})
+    threads.revoke("task", "second")
+
+
+@pytest.mark.parametrize(
+    ("statement", "table"),
+    [
+        ("UPDATE tool_calls SET result = '{\"sha\":\"ffffff\"}' WHERE key = 'k'", "tool_calls"),
+        ("UPDATE tool_calls SET result = 'no json' WHERE key = 'k'", "tool_calls"),
+        ("UPDATE tool_calls SET status = 'begun' WHERE key = 'k'", "tool_calls"),
+        ("UPDATE tool_calls SET status = 'won' WHERE key = 'k'", "tool_calls"),
+        ("UPDATE tool_calls SET key = 'other' WHERE key = 'open'", "tool_calls"),
+        ("DELETE FROM tool_calls WHERE key = 'open'", "tool_calls"),
+        ("UPDATE approvals SET until = until + 1 WHERE name = 'push'", "approvals"),
+        ("UPDATE approvals SET revoked_at = NULL", "approvals"),
+        ("UPDATE approvals SET what = '{}' WHERE name = 'push'", "approvals"),
+        ("DELETE FROM approvals WHERE name = 'second'", "approvals"),
+        ("UPDATE blobs SET type = 'x'", "blobs"),
+    ],
+)
+def test_what_was_changed_behind_its_back_is_found(
+    durable_desk: Desk, statement: str, table: str
+) -> None:
+    """Each row is sealed in the trail, each large value named by its bytes."""
+    _ledger(durable_desk)
+    report = durable_desk.memory.verify()
+    assert report.ok, report.first_bad
+    where = f"tenant_id = '{durable_desk.place.tenant}'"
+    joined = " AND " if " WHERE " in statement else " WHERE "
+    durable_desk.place.run(statement + joined + where)
+    report = durable_desk.memory.verify()
+    assert not report.ok
+    assert report.first_bad is not None and report.first_bad["table"] == table
+
+
+def test_a_fork_and_a_copy_repeat_nothing_and_verify(desk: Desk) -> None:
+    """Settled calls come along with their results; approvals and open calls do not."""
+    threads = desk.memory.threads
+    _ledger(desk)
+    threads.checkpoint("task", {"goal": "x"})
+    for to, verb in (("copied", threads.copy), ("forked", threads.fork)):
+        verb("task", to)
+        again = threads.begin(to, "k", "push", {"to": "main"})
+        assert again.result == {"sha": "a1b2c3"}
+        assert threads.begin(to, "large", "push", {"to": "main"}).result == LARGE
+        assert threads.begin(to, "open", "push", {"to": "main"}).to_run
+        assert threads.approvals(to) == []
+    report = desk.memory.verify()
+    assert report.ok, report.first_bad
+    threads.delete("task")
+    assert threads.begin("forked", "large", "push", {"to": "main"}).result == LARGE
+    assert refused(NotFound, lambda: begin(desk)) == "thread.deleted"
+    assert desk.memory.verify().ok
+
+
+def test_erasing_an_event_takes_its_words_out_of_results(desk: Desk) -> None:
+    """Small and large, an error, an approval; the calls stay, so that nothing is done again."""
+    threads, marker = desk.memory.threads, "the wombat lives at 5 Elm Street"
+    said = desk.say(marker, thread="task", scope=None)
+    threads.checkpoint("task", {"data": {"notes": [marker] * 3000}, "goal": "keep"})
+    threads.done("task", begin(desk), {"read": marker})
+    threads.done("task", begin(desk, key="large"), [marker] * 3000)
+    threads.failed("task", begin(desk, key="failed"), f"cannot send: {marker}")
+    threads.done("task", begin(desk, key="other"), "kept")
+    threads.approve("task", "send", {"text": marker})
+    threads.approve("task", "push", {"do": "push"})
+    assert marker in _everything(desk)
+    plan = desk.memory.erase(event=said.id, dry_run=True)
+    report = desk.memory.erase(event=said.id)
+    assert plan.counts == report.counts
+    assert (report.counts["calls_emptied"], report.counts["approvals"]) == (3, 1)
+    assert report.counts["events"] == 2, "what was said, and the approval of it"
+    assert marker not in _everything(desk)
+    for key in ("k", "large"):
+        assert begin(desk, key=key).result == {"erased": True}
+    assert begin(desk, key="failed").status is CallStatus.FAILED
+    assert begin(desk, key="other").result == "kept"
+    assert [c.approval.name for c in threads.approvals("task")] == ["push"]
+    assert threads.state("task").state["goal"] == "keep"
+    assert desk.memory.verify().ok
+
+
+def test_equal_words_in_anothers_thread_are_theirs(desk: Desk) -> None:
+    """Lin erases what she said; what Bob's tools answered, and Bob approved, stays."""
+    threads, marker, bob = desk.memory.threads, "meet me at the old mill", desk.who("bob")
+    said = desk.say(marker, thread="task", scope=None)
+    for who in (desk.who(), bob):
+        threads.done("task", begin(desk, principal=who), marker, principal=who)
+        threads.approve("task", "send", marker, principal=who)
+        threads.checkpoint("task", {"goal": marker}, principal=who)
+    desk.memory.erase(event=said.id)
+    assert begin(desk).result == {"erased": True}
+    assert threads.approvals("task") == []
+    assert "goal" not in threads.state("task").state
+    assert begin(desk, principal=bob).result == marker
+    assert len(threads.approvals("task", principal=bob)) == 1
+    assert threads.state("task", principal=bob).state["goal"] == marker
+    assert desk.memory.verify().ok
+
+
+def _everything(desk: Desk) -> str:
+    tables = ("tool_calls", "blobs", "approvals", "checkpoints", "thread_state", "events")
+    with desk.memory._parts.store.backend.reading(desk.place.tenant) as conn:
+        where = f"tenant_id = '{desk.place.tenant}'"
+        rows = [conn.exec_driver_sql(f"SELECT * FROM {t} WHERE {where}").all() for t in tables]
+    return repr(
+        [[bytes(v) if isinstance(v, memoryview) else v for v in r] for t in rows for r in t]
+    )

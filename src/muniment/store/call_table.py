@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, literal_column, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Text,
+    bindparam,
+    delete,
+    literal_column,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from muniment.ids import ThreadId
 from muniment.store import schema as s
 from muniment.store.run import Prepared
-from muniment.store.sql import chunks, prepared_insert, prepared_upsert
+from muniment.store.sql import chunks, escaped, prepared_insert, prepared_upsert
 from muniment.threads.approvals import Approval
 from muniment.threads.ledger import CallStatus, ToolCall
 
@@ -51,7 +62,7 @@ class SqlCallTable:
     def get(self, thread: ThreadId, key: str) -> ToolCall | None:
         params = {"tenant": self._tenant, "thread": thread, "of_key": key}
         row = _CALL.first(self._conn, params)
-        return None if row is None else _call_of(row)
+        return None if row is None else call_of(row)
 
     def put(self, call: ToolCall) -> None:
         fields = {name: getattr(call, name) for name in _FIELDS}
@@ -60,11 +71,18 @@ class SqlCallTable:
 
     def begun(self, thread: ThreadId) -> list[ToolCall]:
         params = {"tenant": self._tenant, "thread": thread}
-        return [_call_of(row) for row in _OPEN.all(self._conn, params)]
+        return [call_of(row) for row in _OPEN.all(self._conn, params)]
 
     def of(self, thread: ThreadId, limit: int) -> list[ToolCall]:
         params = {"tenant": self._tenant, "thread": thread, "most": limit}
-        return [_call_of(row) for row in reversed(_ALL.all(self._conn, params))]
+        return [call_of(row) for row in reversed(_ALL.all(self._conn, params))]
+
+    def telling(self, words: Sequence[str]) -> list[ToolCall]:
+        found = []
+        for which in _quoting(words, _C.result, _C.error, _C.observe):
+            query = select(s.tool_calls).where(_C.tenant_id == self._tenant, which)
+            found += [call_of(row) for row in self._conn.execute(query)]
+        return found
 
     def clear(self, threads: Sequence[ThreadId]) -> int:
         return _clear(self._conn, self._tenant, s.tool_calls, threads)
@@ -79,7 +97,7 @@ class SqlApprovalTable:
 
     def of(self, thread: ThreadId) -> list[Approval]:
         params = {"tenant": self._tenant, "thread": thread}
-        return [_approval_of(row) for row in _GIVEN.all(self._conn, params)]
+        return [approval_of(row) for row in _GIVEN.all(self._conn, params)]
 
     def add(self, approval: Approval) -> None:
         fields = {name: getattr(approval, name) for name in _GRANT}
@@ -91,16 +109,29 @@ class SqlApprovalTable:
         query = update(s.approvals).where(*mine, _A.revoked_at.is_(None)).values(revoked_at=at)
         return self._conn.execute(query).rowcount
 
-    def citing(self, events: Sequence[str]) -> int:
-        count = 0
-        for part in chunks(events):
-            for column in (_A.event_id, _A.answer_id):
-                mine = (_A.tenant_id == self._tenant, column.in_(part))
-                count += self._conn.execute(delete(s.approvals).where(*mine)).rowcount
-        return count
+    def telling(self, events: Sequence[str], words: Sequence[str]) -> list[Approval]:
+        found: dict[str, Approval] = {}
+        cited = [or_(_A.event_id.in_(p), _A.answer_id.in_(p)) for p in chunks(events)]
+        for which in (*cited, *_quoting(words, _A.what, _A.name)):
+            query = select(s.approvals).where(_A.tenant_id == self._tenant, which)
+            found |= {row.event_id: approval_of(row) for row in self._conn.execute(query)}
+        return list(found.values())
+
+    def remove(self, approvals: Sequence[Approval]) -> None:
+        for a in approvals:
+            mine = (_A.tenant_id == self._tenant, _A.thread_id == a.thread)
+            query = delete(s.approvals).where(*mine, _A.event_id == a.event_id)
+            self._conn.execute(query)
 
     def clear(self, threads: Sequence[ThreadId]) -> int:
         return _clear(self._conn, self._tenant, s.approvals, threads)
+
+
+def _quoting(words: Sequence[str], *columns: Any) -> Iterator[Any]:
+    """Conditions: one of the words stands in one of the columns."""
+    for part in chunks((f"%{escaped(word)}%" for word in words), 100):
+        texts = [type_coerce(column, Text) for column in columns]
+        yield or_(*(text.like(pattern, escape="!") for text in texts for pattern in part))
 
 
 def _clear(conn: Connection, tenant: str, table: Any, threads: Sequence[ThreadId]) -> int:
@@ -111,10 +142,12 @@ def _clear(conn: Connection, tenant: str, table: Any, threads: Sequence[ThreadId
     return count
 
 
-def _call_of(row: Any) -> ToolCall:
+def call_of(row: Any) -> ToolCall:
+    """A call from its row."""
     fields = {name: getattr(row, name) for name in _FIELDS}
     return ToolCall(thread=row.thread_id, **{**fields, "status": CallStatus(row.status)})
 
 
-def _approval_of(row: Any) -> Approval:
+def approval_of(row: Any) -> Approval:
+    """An approval from its row."""
     return Approval(thread=row.thread_id, **{name: getattr(row, name) for name in _GRANT})

@@ -225,6 +225,14 @@ class SqlBlobStore:
         row = self._conn.execute(query).first()
         return None if row is None else (row.type, bytes(row.data))
 
+    def holding(self, words: Sequence[str]) -> list[str]:
+        sought = [word.encode() for word in words]
+        query = select(_B.digest, _B.data).where(_B.tenant_id == self._tenant)
+        if not sought:
+            return []
+        rows = self._conn.execute(query.execution_options(yield_per=1))
+        return [r.digest for r in rows if any(word in r.data for word in sought)]
+
     def use(self, digests: Iterable[str], thread: ThreadId, used_in: str) -> None:
         mine = {"tenant_id": self._tenant, "thread_id": thread, "used_in": used_in}
         rows = [{**mine, "digest": digest} for digest in digests]

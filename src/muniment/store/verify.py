@@ -22,6 +22,7 @@ from muniment.store import schema as s
 from muniment.store.event_table import event_meta, thread_name
 from muniment.store.trail_table import entry_meta
 from muniment.store.unit import TenantDigester
+from muniment.store.verify_ledger import ToldLedger, check_ledger
 from muniment.store.verify_state import Misfit, ToldState, check_states
 from muniment.trail.chain import GENESIS, Key, commitment, head_mac, link, same
 
@@ -69,10 +70,12 @@ class Told:
     erased_records: set[str] = field(default_factory=set)
     titles: dict[str, str] = field(default_factory=dict)
     state: ToldState = field(default_factory=ToldState)
+    ledger: ToldLedger = field(default_factory=ToldLedger)
 
     def hear(self, action: str, entry: dict[str, Any]) -> None:
         """Take in one entry."""
         self.state.hear(action, entry)
+        self.ledger.hear(action, entry)
         if action == "append":
             self.given[entry["thread"]] += int(entry["count"])
         elif action == "erase":
@@ -217,7 +220,8 @@ class Walk:
                 raise Broken("versions", name, "the version is missing and no erasure says so")
 
     def _states(self) -> None:
-        """Every checkpoint has the seal the trail gave it, and every newest state its own."""
+        """Every checkpoint, call and approval has the seal the trail gave it, and every newest
+        state its own."""
         if self._key is None or not self._sealed_with_this_key():
             return
         keys = TenantDigester(self._key, self._tenant)
@@ -226,6 +230,7 @@ class Walk:
             self.report.checkpoints = check_states(
                 self._conn, self._tenant, keys, self._told.state, threads
             )
+            check_ledger(self._conn, self._tenant, keys, self._told.ledger)
         except Misfit as misfit:
             raise Broken(*misfit.args) from None
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from muniment.errors import InvalidInput
+from muniment.gate.keys import Digester
 
 INLINE_BYTES_MAX = 64 * 1024
 BLOB_BYTES_MAX = 64 * 1024 * 1024
@@ -15,6 +16,11 @@ BLOB = "$blob"
 
 #: Keeps bytes of a type and returns the digest they are named by.
 Keep = Callable[[str, bytes], str]
+
+
+def blob_digest(keys: Digester, kind: str, data: bytes) -> str:
+    """What a large value is named by: nobody without the key can tell what it may be."""
+    return keys.digest("blob", kind, data.hex())
 
 
 def outlined(value: Any, keep: Keep) -> Any:

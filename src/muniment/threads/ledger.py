@@ -195,6 +195,11 @@ def settle(
     return Begun(call, write=True)
 
 
+def call_digest(keys: Digester, thread: str, key: str) -> str:
+    """How the trail names a call: keys may hold words."""
+    return keys.digest("tool-key", thread, key)
+
+
 def lease_of(value: object) -> timedelta:
     """A lease from a timedelta or seconds; `InvalidInput` ``lease.invalid`` otherwise."""
     if value is None:

@@ -71,6 +71,10 @@ class BlobStore(Protocol):
         """Type and bytes of a value this thread uses."""
         ...
 
+    def holding(self, words: Sequence[str]) -> list[str]:
+        """The digests of values in which one of these words stands."""
+        ...
+
     def use(self, digests: Iterable[str], thread: ThreadId, used_in: str) -> None:
         """Note that values which are there are used here too."""
         ...
@@ -128,6 +132,10 @@ class CallTable(Protocol):
         """The latest calls, oldest first."""
         ...
 
+    def telling(self, words: Sequence[str]) -> list[ToolCall]:
+        """Those in whose result, error or way to observe one of the words stands."""
+        ...
+
     def clear(self, threads: Sequence[ThreadId]) -> int:
         """Remove these threads' calls; how many."""
         ...
@@ -148,8 +156,12 @@ class ApprovalTable(Protocol):
         """End those of that name; how many were in force."""
         ...
 
-    def citing(self, events: Sequence[str]) -> int:
-        """Remove those that stand on one of these events; how many."""
+    def telling(self, events: Sequence[str], words: Sequence[str]) -> list[Approval]:
+        """Those that stand on one of these events, or in which one of the words stands."""
+        ...
+
+    def remove(self, approvals: Sequence[Approval]) -> None:
+        """Remove them for good."""
         ...
 
     def clear(self, threads: Sequence[ThreadId]) -> int:

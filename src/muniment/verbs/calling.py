@@ -175,11 +175,6 @@ def worker_of(parts: Parts, given: object) -> Worker:
     return Worker(check_id(given, name="worker"))
 
 
-def call_digest(unit: ThreadUnit, thread: ThreadId | str, key: str) -> str:
-    """How the trail names a call: keys may hold words."""
-    return unit.digest("tool-key", thread, key)
-
-
 def _record(
     parts: Parts, unit: ThreadUnit, principal: Principal, action: str, call: ToolCall
 ) -> None:
@@ -189,7 +184,7 @@ def _record(
         principal,
         action,
         thread=call.thread,
-        call=call_digest(unit, call.thread, call.key),
+        call=ledger.call_digest(unit, call.thread, call.key),
         attempt=call.attempt,
         status=call.status.value,
         seal=call.seal(unit),

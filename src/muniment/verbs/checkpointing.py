@@ -18,7 +18,7 @@ from muniment.text import check_id
 from muniment.threads import checkpoint as points
 from muniment.threads.checkpoint import Checkpoint, CheckpointInfo, Section
 from muniment.threads.history import STATE, section_of, sections_of
-from muniment.threads.large import named, outlined
+from muniment.threads.large import blob_digest, named, outlined
 from muniment.threads.ledger import canonical
 from muniment.threads.ports import ThreadUnit
 from muniment.threads.state import (
@@ -225,7 +225,7 @@ def _kept_apart(
     """Large values and other programs' data as blobs, named in the state."""
 
     def keep(kind: str, data: bytes) -> str:
-        digest = unit.digest("blob", kind, data.hex())
+        digest = blob_digest(unit, kind, data)
         unit.blobs.keep(digest, kind, data, thread.id, STATE)
         return digest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from muniment.erase import forget, threads
 from muniment.erase.verbs import check_channel, target_of, within_rights
 from muniment.errors import NotFound
 from muniment.gate.unit import Unit
-from muniment.ids import ThreadId
+from muniment.ids import EventId, ThreadId
 from muniment.scope import Principal
 from muniment.threads.checkpoint import Checkpoint
 from muniment.threads.ports import ThreadUnit
@@ -119,7 +119,9 @@ def erase(
     def plan(unit: ThreadUnit) -> tuple[forget.Plan, threads.Reach]:
         meant = target_of(unit, principal, **target)
         reach = within_rights(unit, principal, forget.plan_erase(unit, meant), meant)
-        return reach, threads.reach(unit, meant, unit.events.get(reach.events))
+        state = threads.reach(unit, meant, unit.events.get(reach.events), _newest)
+        approved = (EventId(a.event_id) for a in state.approvals)  # their events say it, too
+        return replace(reach, events=tuple(sorted({*reach.events, *approved}))), state
 
     if dry_run:
         planned, there = parts.read(principal, plan)
@@ -129,8 +131,10 @@ def erase(
     def work(unit: ThreadUnit) -> tuple[forget.Plan, dict[str, int]]:
         reach, state = plan(unit)
         titles = forget.erase(unit, reach, parts.policy.catalogue, parts.now())
-        counts, seals = threads.take(unit, state, _newest)
-        taken = state.counts() | counts
+        rows, seals = threads.take(unit, state)
+        if ledger := threads.take_from_ledger(unit, state):
+            parts.audit(unit, principal, "erase_ledger", erasure=erasure, **ledger)
+        taken = state.counts()
         unit.erasures.begin(erasure, reach.counts() | taken, parts.now())
         for number, (records, events) in enumerate(_pages(reach.records, reach.events)):
             parts.audit(
@@ -139,8 +143,9 @@ def erase(
                 "erase",
                 erasure=erasure,
                 counts=reach.counts() | taken,
-                threads=[*state.whole, *state.partly] if number == 0 else [],
+                threads=[*state.whole, *state.left] if number == 0 else [],
                 states=seals if number == 0 else {},
+                rows=rows if number == 0 else {},
                 records=records,
                 events=events,
                 titles=titles if number == 0 else {},

@@ -11,7 +11,7 @@ from muniment.ids import ThreadId
 from muniment.scope import Principal
 from muniment.secrets import TooLarge, redact, redact_json
 from muniment.text import check_text
-from muniment.threads.large import BLOB, INLINE_BYTES_MAX, JSON, is_named, named
+from muniment.threads.large import BLOB, INLINE_BYTES_MAX, JSON, blob_digest, is_named, named
 from muniment.threads.ledger import canonical
 from muniment.threads.ports import ThreadUnit
 from muniment.verbs.parts import Parts
@@ -61,7 +61,7 @@ def kept(unit: ThreadUnit, value: Any, encoded: str, thread: ThreadId, used_in: 
         return value
 
     def keep(kind: str, data: bytes) -> str:
-        digest = unit.digest("blob", kind, data.hex())
+        digest = blob_digest(unit, kind, data)
         unit.blobs.keep(digest, kind, data, thread, used_in)
         return digest
 

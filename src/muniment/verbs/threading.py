@@ -16,6 +16,7 @@ from muniment.threads import checkpoint as points
 from muniment.threads.checkpoint import Checkpoint, CheckpointInfo
 from muniment.threads.history import STATE, begin_anew, end, seal, sections_of
 from muniment.threads.large import digests
+from muniment.threads.ledger import call_digest
 from muniment.threads.ports import ThreadUnit
 from muniment.threads.state import State
 from muniment.verbs.appending import find_thread, open_thread, own_thread
@@ -96,7 +97,7 @@ def fork(parts: Parts, where: Where, at: int | None, to: str) -> CheckpointInfo:
         target = _empty(parts, unit, where, source, to)
         parent = f"{source.id}@{found.version}"
         begin_anew(unit, target.id, found.state, found, version=1, at=parts.now(), parent=parent)
-        _copy_calls(unit, source.id, target.id, found.at)
+        _copy_calls(parts, unit, where, source.id, target.id, found.at)
         _share(unit, target.id, found.state)
         return _audited(parts, unit, where, "thread_fork", target.id, source.id)
 
@@ -116,7 +117,7 @@ def copy(parts: Parts, where: Where, to: str) -> CheckpointInfo:
             state = points.replayed([_as_whole(state, step.version - 1), step])
             copied.append(replace(step, digest=seal(unit, target.id, step, state)))
         unit.checkpoints.replace(target.id, copied, sections_of(unit, target.id, found.state))
-        _copy_calls(unit, source.id, target.id, parts.now())
+        _copy_calls(parts, unit, where, source.id, target.id, parts.now())
         for step in copied:
             _share(unit, target.id, step.data)
         return _audited(parts, unit, where, "thread_copy", target.id, source.id)
@@ -196,12 +197,24 @@ def _share(unit: ThreadUnit, thread: ThreadId, data: Mapping[str, Any]) -> None:
     unit.blobs.use(dict.fromkeys(digests(data)), thread, STATE)
 
 
-def _copy_calls(unit: ThreadUnit, source: ThreadId, target: ThreadId, until: datetime) -> None:
+def _copy_calls(
+    parts: Parts,
+    unit: ThreadUnit,
+    where: Where,
+    source: ThreadId,
+    target: ThreadId,
+    until: datetime,
+) -> None:
     """Calls settled by then, with their results."""
+    seals: dict[str, str] = {}
     for call in unit.calls.of(source, CALLS_MAX):
         if call.finished_at is not None and call.finished_at <= until:
-            unit.calls.put(replace(call, thread=target))
+            copied = replace(call, thread=target)
+            unit.calls.put(copied)
             unit.blobs.use(digests(call.result), target, f"call:{call.key}")
+            seals[call_digest(unit, target, call.key)] = copied.seal(unit)
+    if seals:
+        parts.audit(unit, where.principal, "tool_copy", thread=target, seals=seals)
 
 
 def _audited(
