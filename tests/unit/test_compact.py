@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,8 +20,8 @@ from muniment.threads.brief import Brief, Item
 from muniment.threads.compact import Part, View, compact
 from muniment.threads.compactor import REFUSED, Ask, Draft
 from muniment.threads.pairs import Block, blocks, groups
-from muniment.threads.summary import EXTRACT
-from tests.support.talks import Talk, brief, build_log, faults, talk, verbatim
+from muniment.threads.summary import EXTRACT, Line, Summary, check, extract
+from tests.support.talks import Talk, brief, build_log, event, faults, talk, verbatim
 
 BUDGETS = (170, 260, 600, 2_000, 9_000)
 
@@ -287,6 +288,70 @@ def test_an_erased_event_keeps_its_place_and_no_words() -> None:
     assert view.parts[-1].text == ""
 
 
+# ------------------------------------------------------------ checking a summary
+
+
+def _extracted() -> tuple[Summary, Brief, list[Event]]:
+    made, stated = talk(40), brief(decided=["evt_0001"])
+    events = made.events[:20]
+    whole = extract(events, stated, budget_tokens=2_000, counter=token_count, language="en")
+    return whole, stated, events
+
+
+def test_an_extracted_summary_checks_and_comes_back_from_data() -> None:
+    """Nothing wrong with it, nothing dropped; its record holds everything."""
+    whole, stated, events = _extracted()
+    checked = check(whole, stated, events)
+    assert (checked.faults, checked.summary) == ((), whole)
+    assert Summary.of(json.loads(json.dumps(whole.to_dict()))) == whole
+    assert (whole.first_seq, whole.last_seq, len(whole.events)) == (1, 20, 20)
+    assert whole.left_out + len(whole.points) + len(whole.decisions) == 21
+
+
+def _swap(**fields: Any) -> Any:
+    return lambda s: replace(s, **fields)
+
+
+BROKEN: dict[str, tuple[Any, str]] = {
+    "a range too long": (_swap(last_seq=21), "range"),
+    "an event too few": (lambda s: replace(s, events=s.events[1:]), "range"),
+    "a constraint lost": (_swap(constraints=()), "constraints"),
+    "an open item lost": (lambda s: replace(s, open=s.open[1:]), "open"),
+    "a reference outside": (_swap(points=(Line("x", (("evt_0021", 21),)),)), "unresolved"),
+    "a reference under another number": (
+        _swap(failures=(Line("x", (("evt_0001", 2),)),)),
+        "unresolved",
+    ),
+    "completed on no evidence": (_swap(completed=(Line("x", ()),)), "unresolved"),
+    "decided by what nobody said": (
+        _swap(decisions=(Line("Use the shorter title", (("evt_0002", 2),)),)),
+        "undecided",
+    ),
+    "decided in other words": (
+        _swap(decisions=(Line("Publish it at once", (("evt_0001", 1),)),)),
+        "ungrounded",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_summary_that_is_not_what_it_says_is_found_out(kind: str) -> None:
+    """Each kind of fault by its name."""
+    change, fault = BROKEN[kind]
+    whole, stated, events = _extracted()
+    events[1] = event(2, "assistant", "Use the shorter title?")
+    assert fault in check(change(whole), stated, events).faults
+
+
+def test_a_decision_without_reference_is_taken_out() -> None:
+    """Dropped and counted, and no fault."""
+    whole, stated, events = _extracted()
+    more = replace(whole, decisions=(*whole.decisions, Line("ship it", ())))
+    checked = check(more, stated, events)
+    assert (checked.faults, checked.summary.dropped) == ((), whole.dropped + 1)
+    assert checked.summary.decisions == whole.decisions
+
+
 # ------------------------------------------------------------ with a model
 
 
@@ -413,6 +478,39 @@ def test_a_decision_without_reference_is_dropped_and_counted() -> None:
     summary = compact(made.events, stated, 900, compactor=Model(draft)).summaries[0]
     assert summary.dropped == 1
     assert "ship it" not in summary.render("en")
+
+
+def test_a_decision_the_state_has_is_told_once() -> None:
+    """A model that repeats it adds no second line."""
+    made, stated = _decided()
+    draft = {**_good(Ask((), 0, "en"))}
+    draft["decisions"] = [{"text": "Use the shorter title", "refs": [1]}, *draft["decisions"]]
+    summary = compact(made.events, stated, 900, compactor=Model(draft)).summaries[0]
+    assert [d.text for d in summary.decisions] == [
+        "Use the shorter title",
+        "Never deploy to production on Friday",
+    ]
+
+
+def test_many_decisions_of_the_state_do_not_make_a_draft_too_long() -> None:
+    """What a model keeps to is its own share; what of the state does not fit is counted."""
+    made, stated = _decided()
+    many = tuple(Item(f"Use the shorter title, reason {n}", ("evt_0001",)) for n in range(100))
+    stated = Brief(7, {**stated.sections, "decisions": many})
+    view = compact(made.events, stated, 1_200, compactor=Model(_good))
+    assert view.fallback is None and view.summaries[0].left_out > 50
+    assert faults(view, made, stated, "en") == []
+    few = Brief(7, {**stated.sections, "decisions": many[:12]})
+    view = compact(made.events, few, 1_200, compactor=Model(_good))
+    assert (view.fallback, len(view.summaries[0].decisions)) == (None, 13)
+
+
+def test_events_that_were_not_read_are_named() -> None:
+    """Of a thread too long to read the view says what is missing."""
+    made = talk(40)
+    view = compact(made.events, brief(), 600, unread=500)
+    assert view.unread == 500
+    assert "events 1–500 not read" in view.text
 
 
 def test_a_model_is_not_asked_without_need() -> None:

@@ -27,7 +27,6 @@ from muniment.threads.handoff import (
     pack,
     read_packet,
 )
-from muniment.threads.project import ORDER, protocol, tasks
 from tests.support.talks import event
 
 AT = datetime(2026, 9, 2, tzinfo=UTC)
@@ -279,44 +278,3 @@ def test_a_brief_is_read_from_a_state() -> None:
         "push-1",
     ]
     assert brief_of({}, 0).always("en") == []
-
-
-# ------------------------------------------------------------ taking a project up again
-
-
-def _project() -> Brief:
-    plan = (
-        Item("write", (), {"status": "done"}),
-        Item("publish", (), {"status": "todo", "after": ["review"]}),
-        Item("review", (), {"status": "todo", "after": ["write"]}),
-    )
-    acceptance = (
-        Item("links work", (), {"status": "met", "verified_by": "test"}),
-        Item("reads well", (), {"status": "met", "verified_by": "self"}),
-        Item("pictures", (), {"status": "open"}),
-    )
-    seen = (Item("build", (), {"value": "passed", "how": "npm run build"}),)
-    sections = {"plan": plan, "acceptance": acceptance, "observations": seen}
-    return Brief(1, {**sections, "setup": (Item("npm ci"),)})
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_order_is_always_the_same(language: str) -> None:
-    """Six steps; what is claimed done is checked worst verified first; one task is taken."""
-    steps = protocol(_project(), language)
-    assert [s.name for s in steps] == [name for name, *_ in ORDER]
-    by_name = {s.name: [i.text for i in s.items] for s in steps}
-    assert by_name["check_workspace"] == ["npm ci"]
-    assert by_name["run_smallest_checks"] == ["reads well", "links work", "build"]
-    assert by_name["take_one_task"] == ["review"]
-    assert (steps[0].todo[0] > "\u4e00") == (language == "zh")
-
-
-def test_what_the_state_names_as_next_comes_first() -> None:
-    """Then what runs, then steps whose predecessors are done; of nothing, nothing."""
-    running = Item("illustrate", (), {"status": "running"})
-    stated = {**_project().sections, "next": (Item("mend the build"),)}
-    stated["plan"] = (*stated["plan"], running)
-    assert [i.text for i in tasks(Brief(1, stated))] == ["mend the build", "illustrate", "review"]
-    assert tasks(Brief()) == []
-    assert protocol(Brief())[3].items == ()

@@ -18,7 +18,7 @@ VALUE_CHARS_MAX = 80  # what is shown of one value beside an item's words
 #: The sections of a brief, in the order they are shown.
 SECTIONS = (
     *("goal", "constraints", "acceptance", "open", "approvals", "unknown_calls", "next"),
-    *("plan", "decisions", "failures", "completed", "artifacts", "observations", "setup"),
+    *("decisions", "failures", "completed", "artifacts", "setup"),
 )
 
 #: Those no view may lack, however small its budget.
@@ -32,12 +32,10 @@ _LABELS = {
     "approvals": ("approval", "审批"),
     "unknown_calls": ("call without outcome", "没有结果的调用"),
     "next": ("next", "下一步"),
-    "plan": ("step", "步骤"),
     "decisions": ("decision", "决定"),
     "failures": ("known failure", "已知失败"),
     "completed": ("done", "已完成"),
     "artifacts": ("artifact", "工件"),
-    "observations": ("observed", "观察"),
     "setup": ("setup", "准备"),
 }
 
@@ -75,9 +73,7 @@ class Brief:
 _LISTED = {
     "constraints": "text",
     "acceptance": "name",
-    "plan": "step",
     "artifacts": "path",
-    "observations": "name",
     "decisions": "text",
     "open": "text",
     "failures": "text",
@@ -100,7 +96,7 @@ def brief_of(
     lists["observations"] = tuple(
         replace(i, data={**i.data, "fresh": i.text in fresh}) for i in lists["observations"]
     )
-    done = (i for i in lists["plan"] if i.data.get("status") == "done")
+    done = (i for i in _items(state, "plan", "step") if i.data.get("status") == "done")
     completed = (*done, *_items(state, "progress", "text"))
     standing = {"approvals": tuple(approvals), "unknown_calls": tuple(unknown_calls)}
     return Brief(version, {**texts, **lists, **standing, "completed": completed})

@@ -127,7 +127,7 @@ def compact(
     Raises `InvalidInput` ``compact.budget``, naming the tokens needed, where what no view may
     lack does not fit.
     """
-    job = _Job(events, brief, budget_tokens, counter, language)
+    job = _Job(events, brief, budget_tokens, counter, language, unread)
     parts, fallback = job.parts(compactor, standing)
     return View(
         parts=tuple(parts),
@@ -148,15 +148,17 @@ class _Job:
     budget: int
     counter: Counter
     language: str
+    unread: int
     state: list[Part] = field(init=False)
     blocks: list[Block] = field(init=False)
     recent_from: int = field(init=False)
     measured: dict[int, list[tuple[list[Part], int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        lines = self.brief.always(self.language)
-        head = f"[状态 v{self.brief.version}]" if self.language == "zh" else ""
-        head = head or f"[state v{self.brief.version}]"
+        zh, lines = self.language == "zh", self.brief.always(self.language)
+        if self.unread:
+            lines.append(f"事件 1–{self.unread} 未读" if zh else f"events 1–{self.unread} not read")
+        head = f"[{'状态' if zh else 'state'} v{self.brief.version}]"
         self.state = [Part("state", "\n".join((head, *lines)))] if lines else []
         self.blocks = blocks(self.events)
         said = [i for i, e in enumerate(self.events) if e.kind is EventKind.USER]
@@ -197,6 +199,7 @@ class _Job:
                 standing.author,
                 self.events[:end],
                 self.brief,
+                draft_tokens=room,
                 budget_tokens=room,
                 counter=self.counter,
                 language=self.language,
@@ -210,11 +213,15 @@ class _Job:
     def worded(self, compactor: Compactor, room: int, reserve: int) -> list[Part]:
         """With a model's summary; the recent turns leave room, so that it serves several calls."""
         first, kept = self.filled((room - reserve) * RECENT_SHARE[0] // RECENT_SHARE[1])
+        older = self.events[: self.start(first)]
+        if not older:
+            raise Refused("too_long")
         summary = drafted(
             compactor,
-            self.events[: self.start(first)],
+            older,
             self.brief,
-            budget_tokens=reserve,
+            ask_tokens=reserve,
+            budget_tokens=room - self.cost(kept),
             counter=self.counter,
             language=self.language,
         )
@@ -256,12 +263,12 @@ class _Job:
         """Every block from one on, the last ones in fuller forms as far as there is room;
         ``None`` where not even the smallest forms fit."""
         forms = [self.measure(place) for place in range(first, len(self.blocks))]
-        least = [min(cost for _, cost in some) for some in forms]
-        spare = room - sum(least)
+        smallest = [min(cost for _, cost in some) for some in forms]
+        spare = room - sum(smallest)
         if spare < 0:
             return None
         kept: list[list[Part]] = []
-        for some, small in zip(reversed(forms), reversed(least), strict=True):
+        for some, small in zip(reversed(forms), reversed(smallest), strict=True):
             form, cost = next((f, c) for f, c in some if c - small <= spare)
             spare -= cost - small
             kept.append(form)

@@ -143,7 +143,7 @@ class Compactor(Protocol):
 
 def author(compactor: Compactor) -> str:
     """Who made a summary, where a model did."""
-    return f"model:{clip(str(compactor.name))[:64]}"
+    return f"model:{clip(str(getattr(compactor, 'name', '')))[:64]}"
 
 
 class Refused(Exception):
@@ -159,21 +159,27 @@ def drafted(
     events: Sequence[Event],
     brief: Brief,
     *,
+    ask_tokens: int,
     budget_tokens: int,
     counter: Counter,
     language: str,
 ) -> Summary:
-    """The summary a compactor makes of the events; raises `Refused`."""
-    ask = Ask(tuple(_shown(e) for e in events if e.text), budget_tokens, language)
+    """The summary a compactor makes of the events; raises `Refused`.
+
+    ``ask_tokens`` is what the compactor is to keep to, ``budget_tokens`` what its lines and the
+    program's may take together.
+    """
+    ask = Ask(tuple(_shown(e) for e in events if e.text), ask_tokens, language)
     try:
-        answer = compactor.summarise(ask)
+        answer, by = compactor.summarise(ask), author(compactor)
     except Exception:  # a model's client may raise anything; its text may hold anything
         raise Refused("raised") from None
     return taken(
         answer,
-        author(compactor),
+        by,
         events,
         brief,
+        draft_tokens=ask_tokens,
         budget_tokens=budget_tokens,
         counter=counter,
         language=language,
@@ -186,6 +192,7 @@ def taken(
     events: Sequence[Event],
     brief: Brief,
     *,
+    draft_tokens: int,
     budget_tokens: int,
     counter: Counter,
     language: str,
@@ -193,27 +200,35 @@ def taken(
     """The summary with a draft's lines beside what the program knows; raises `Refused`."""
     whole = outline(events, brief, by)
     points, decisions = _lines_of(answer, events)
+    known = {str(e.id): e for e in events}
+    told = {quote(d.text, known[i]) for d in whole.decisions for i, _ in d.refs}
+    decisions = [d for d in decisions if d.text not in told]  # the state has it already
     full = replace(whole, points=tuple(points), decisions=(*whole.decisions, *decisions))
     checked = check(full, brief, events)
     if checked.faults:
         raise Refused(checked.faults[0])
-    wanted = [
-        *(("decisions", v) for v in checked.summary.decisions),
-        *(("failures", v) for v in whole.failures),
-        *(("points", v) for v in points),
-        *(("completed", v) for v in whole.completed),
-    ]
-    made = fitted(
-        checked.summary,
-        wanted,
-        of=len(wanted),
-        budget_tokens=budget_tokens,
-        counter=counter,
-        language=language,
-    )
-    if len(made.points) < len(points) or len(made.decisions) < len(checked.summary.decisions):
+    given = [("decisions", v) for v in checked.summary.decisions if v.kind == MODEL]
+    given += [("points", v) for v in points]
+    stated = {
+        "decisions": whole.decisions,
+        "failures": whole.failures,
+        "completed": whole.completed,
+    }
+    programs = [(name, v) for name, lines in stated.items() for v in lines]
+
+    def within(tokens: int, lines: Sequence[tuple[str, Line]]) -> Summary:
+        return fitted(
+            checked.summary,
+            lines,
+            of=len(lines),
+            budget_tokens=tokens,
+            counter=counter,
+            language=language,
+        )
+
+    if within(draft_tokens, given).left_out:
         raise Refused("too_long")
-    return made
+    return within(budget_tokens, [*given, *programs])
 
 
 def _lines_of(answer: object, events: Sequence[Event]) -> tuple[list[Line], list[Line]]:

@@ -8,9 +8,9 @@ from muniment.events.event import Event
 from muniment.gate.trust import Source, source_of
 
 _DECIDING = re.compile(
-    r"\b(?:decid|decision|approv|agree|consent|permit|permission|allow|authori[sz]|confirm|chose"
-    r"|chosen|choos|opted|signed off|sign-off|go-ahead|green-?li(?:ght|t)|waive)"
-    r"|决定|决策|同意|批准|审批|核准|允许|准许|授权|确认|选定|选择了|选了|敲定|拍板|认可|放行",
+    r"\b(?:decid|decision|approv|agreed|agrees|consent|permission|(?:allowed|permitted|free) to\b"
+    r"|authori[sz]|chose|chosen|opted|signed off|sign-off|go-ahead|green-?li(?:ght|t)|waived)"
+    r"|决定|决策|同意|批准|审批|核准|允许|准许|授权|选定|选择了|选了|敲定|拍板|认可|放行",
     re.IGNORECASE,
 )
 

@@ -2,98 +2,75 @@
 
 Work that goes on for days is resumed from what can be verified, not from what the last session
 said of itself.  The steps are always these, in this order; what each concerns here and now is
-read from the brief of the thread's state.  Project state is about a task: it never becomes a
-record about a person.
+read from a `Resumption`.  Project state is about a task: it never becomes a record about a person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from muniment.threads.brief import Brief, Item
+from muniment.threads.resume import Resumption
 
-#: name, what to do (English, Chinese), the sections of the state it concerns.
-ORDER: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+#: name, what to do (English, Chinese).
+ORDER: tuple[tuple[str, str, str], ...] = (
     (
         "read_state",
-        "Read the goal, the acceptance criteria, the constraints, what is open, and the standing "
-        "of approvals and tool calls.",
-        "读取目标、验收条件、约束、未决事项，以及审批和工具调用的现状。",
-        ("goal", "acceptance", "constraints", "open", "approvals", "unknown_calls"),
+        "Read the goal, the acceptance criteria, the constraints, what is open, and what was said "
+        "since.",
+        "读取目标、验收条件、约束、未决事项，以及此后说过的话。",
     ),
     (
         "check_workspace",
-        "Set the workspace up, then compare version control and each artifact's revision with "
-        "the state.",
-        "准备工作区，再把版本库和每个工件的版本与状态对照。",
-        ("setup", "artifacts"),
+        "Set the workspace up; compare version control and each artifact's revision with the "
+        "state; find out what became of calls nobody knows the outcome of.",
+        "准备工作区；把版本库和每个工件的版本与状态对照；查明结果未知的调用。",
     ),
     (
         "run_smallest_checks",
         "Run the smallest check of each thing that is claimed done, what only its maker verified "
-        "first, and look again at what was observed.",
+        "first; observe again what was observed before.",
         "对每一项声称已完成的内容运行最小的检查，先查只有自己验证过的；重新观察旧的观察结果。",
-        ("acceptance", "observations"),
     ),
-    ("take_one_task", "Take one task.", "只取一个任务。", ("next", "plan", "failures")),
+    ("take_one_task", "Take one task.", "只取一个任务。"),
     (
         "update_with_evidence",
         "Checkpoint the state with the evidence: what was done, who verified it, what failed.",
         "带着证据提交检查点：做了什么、谁验证的、什么失败了。",
-        ("acceptance", "failures", "plan"),
     ),
-    ("write_handoff", "Write a handoff packet.", "写交接包。", ()),
+    ("write_handoff", "Write a handoff packet.", "写交接包。"),
 )
-
-#: Who verified something, least worth relying on first.
-VERIFIERS = ("self", "other", "test")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step, and the items of the state it concerns now."""
+    """One step, and what it concerns now, in words."""
 
     name: str
     todo: str
-    items: tuple[Item, ...] = ()
+    items: tuple[str, ...] = ()
 
 
-def protocol(brief: Brief, language: str = "en") -> tuple[Step, ...]:
-    """The steps for this thread, in order."""
-    chosen = {"run_smallest_checks": checks(brief), "take_one_task": tasks(brief)[:1]}
+def protocol(resumed: Resumption, language: str = "en") -> tuple[Step, ...]:
+    """The steps for a thread that is taken up, in order."""
+    concerns = {
+        "read_state": resumed.read,
+        "check_workspace": tuple(_to_compare(resumed)),
+        "run_smallest_checks": tuple(_to_check(resumed)),
+        "take_one_task": () if resumed.task is None else (resumed.task.text,),
+    }
     return tuple(
-        Step(
-            name,
-            chinese if language == "zh" else english,
-            tuple(chosen.get(name, _items(brief, sections))),
-        )
-        for name, english, chinese, sections in ORDER
+        Step(name, chinese if language == "zh" else english, concerns.get(name, ()))
+        for name, english, chinese in ORDER
     )
 
 
-def checks(brief: Brief) -> list[Item]:
-    """What is claimed met, worst verified first, then what was observed outside."""
-    met = [i for i in brief.of("acceptance") if i.data.get("status") == "met"]
-    return [*sorted(met, key=_verified), *brief.of("observations")]
+def _to_compare(resumed: Resumption) -> Iterator[str]:
+    yield from resumed.setup
+    yield from (f"{a.path}: {a.word}" for a in resumed.artifacts)
+    yield from (f"{c.key}: {c.observe or c.name}" for c in resumed.unknown)
 
 
-def tasks(brief: Brief) -> list[Item]:
-    """What can be taken up, best first: what the state names as next, steps under way, steps
-    whose predecessors are done."""
-    plan = brief.of("plan")
-    done = {i.text for i in plan if i.data.get("status") in ("done", "skipped")}
-    running = [i for i in plan if i.data.get("status") == "running"]
-    ready = [
-        i for i in plan if i.data.get("status") == "todo" and set(i.data.get("after", ())) <= done
-    ]
-    return [*brief.of("next"), *running, *ready]
-
-
-def _verified(item: Item) -> int:
-    by = item.data.get("verified_by")
-    return VERIFIERS.index(by) if by in VERIFIERS else -1
-
-
-def _items(brief: Brief, sections: Sequence[str]) -> list[Item]:
-    return [item for section in sections for item in brief.of(section)]
+def _to_check(resumed: Resumption) -> Iterator[str]:
+    yield from (f"{c.of}: {c.how}" for c in resumed.checks)
+    yield from (f"{o.name}: {o.how or o.again()}" for o in resumed.stale)

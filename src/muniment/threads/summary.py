@@ -22,6 +22,7 @@ Counter = Callable[[str], int]  # how many tokens a text costs
 
 EXTRACT = "extract"  # who made a summary, where no model did
 LINE_CHARS_MAX = 160
+_READ_CHARS_MAX = 4_000  # of a long text its beginning is enough for a line
 _LINE_TOKENS_MIN = 6  # a label, a number and a word or two
 _MANY = 10**6  # a number as long as any count of lines
 
@@ -292,13 +293,14 @@ def point_of(event: Event) -> str:
 
 def clip(text: str) -> str:
     """At most `LINE_CHARS_MAX` characters on one line; what is cut off is marked."""
-    flat = " ".join(text.split())
+    flat = " ".join(text[:_READ_CHARS_MAX].split())
     return flat if len(flat) <= LINE_CHARS_MAX else flat[: LINE_CHARS_MAX - 1] + "…"
 
 
 def _head(s: Summary, language: str) -> str:
     count = len(s.events)
-    by = "" if s.by == EXTRACT else (f"，由 {s.by}" if language == "zh" else f", by {s.by}")
+    name = inert(s.by)
+    by = "" if s.by == EXTRACT else (f"，由 {name}" if language == "zh" else f", by {name}")
     if language == "zh":
         shown = f"[摘要 {s.first_seq}–{s.last_seq}，{count} 个事件{by}；只是索引，不是证据"
         return shown + (f"；未列 {s.left_out}]" if s.left_out else "]")
