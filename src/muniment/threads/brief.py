@@ -18,7 +18,7 @@ VALUE_CHARS_MAX = 80  # what is shown of one value beside an item's words
 #: The sections of a brief, in the order they are shown.
 SECTIONS = (
     *("goal", "constraints", "acceptance", "open", "approvals", "unknown_calls", "next"),
-    *("decisions", "failures", "completed", "artifacts", "setup"),
+    *("decisions", "failures", "completed", "artifacts", "observations", "setup"),
 )
 
 #: Those no view may lack, however small its budget.
@@ -36,6 +36,7 @@ _LABELS = {
     "failures": ("known failure", "已知失败"),
     "completed": ("done", "已完成"),
     "artifacts": ("artifact", "工件"),
+    "observations": ("observed", "观察"),
     "setup": ("setup", "准备"),
 }
 
@@ -74,6 +75,7 @@ _LISTED = {
     "constraints": "text",
     "acceptance": "name",
     "artifacts": "path",
+    "observations": "name",
     "decisions": "text",
     "open": "text",
     "failures": "text",
