@@ -33,6 +33,8 @@ _WITH_VALUE = {
     "--url",
     "--tenant",
     "--user",
+    "--team",
+    "--role",
     "--project",
     "--scope",
     "--key-file",
@@ -137,6 +139,12 @@ def root(
     ] = None,
     tenant: Annotated[str | None, typer.Option(help="The tenant (MUNIMENT_TENANT).")] = None,
     user: Annotated[str | None, typer.Option(help="The user who acts (MUNIMENT_USER).")] = None,
+    team: Annotated[
+        list[str] | None, typer.Option(help="A team the user belongs to; repeatable.")
+    ] = None,
+    role: Annotated[
+        list[str] | None, typer.Option(help="A role the user has, such as approve; repeatable.")
+    ] = None,
     project: Annotated[
         str | None, typer.Option(help="The project it is about (MUNIMENT_PROJECT).")
     ] = None,
@@ -160,7 +168,18 @@ def root(
     ] = False,
 ) -> None:
     """Shared options may stand before or after the command."""
-    given = Given(url, tenant, user, project, tuple(scope or ()), key_file, language, as_json)
+    given = Given(
+        url=url,
+        tenant=tenant,
+        user=user,
+        teams=tuple(team or ()),
+        roles=tuple(role or ()),
+        project=project,
+        scope=tuple(scope or ()),
+        key_file=key_file,
+        language=language,
+        as_json=as_json,
+    )
     ctx.obj = Session(given)
     if ctx.invoked_subcommand is None:
         print(ctx.get_help())

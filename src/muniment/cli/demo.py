@@ -47,7 +47,13 @@ def demo(
     again = path is not None and _prepare(path, fresh)
     url = session.given.url or f"sqlite:///{path}"
     told = Session(
-        Given(url, TENANT, USER, None, (), session.given.key_file, session.given.language)
+        Given(
+            url=url,
+            tenant=TENANT,
+            user=USER,
+            key_file=session.given.key_file,
+            language=session.given.language,
+        )
     )
 
     with contextlib.ExitStack() as opened:
