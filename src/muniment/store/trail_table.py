@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -58,8 +59,15 @@ class SqlTrail:
         else:  # chained together at the end of the transaction they belong to
             self._entries += entries
 
-    def flush(self) -> None:
-        """Chain on what the transaction did; called before it commits."""
+    def flush(self, moves: Mapping[str, str]) -> None:
+        """Chain on what the transaction did; called before it commits.
+
+        Its last entry tells what changed its standing, which nothing may without an entry.
+        """
+        assert self._entries or not moves, "a change of standing that no entry tells"
+        if moves:
+            told = self._entries[-1]
+            self._entries[-1] = replace(told, details={**told.details, "moves": dict(moves)})
         if self._entries:
             self._chain(self._entries, "")
             self._entries = []

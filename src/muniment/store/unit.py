@@ -49,7 +49,7 @@ class SqlUnit:
 
     @cached_property
     def records(self) -> SqlRecordTable:
-        return SqlRecordTable(self.conn, self.tenant)
+        return SqlRecordTable(self.conn, self.tenant, self.digest)
 
     @cached_property
     def candidates(self) -> SqlCandidateTable:
@@ -102,7 +102,7 @@ class SqlUnit:
     def flush(self) -> None:
         """Write what was collected: outbox rows, then the trail over all of it."""
         self.ledger.flush()
-        self.trail.flush()
+        self.trail.flush(self.records.moves)
 
     def digest(self, domain: str, *parts: str) -> str:
         """A keyed digest of this store (of no use without its key)."""
