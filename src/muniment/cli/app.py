@@ -23,6 +23,7 @@ from muniment.cli import (
     recalling,
     reviewing,
     scenarios,
+    threads,
     writing,
 )
 from muniment.cli.exits import code_of, report, report_bug, tell
@@ -195,6 +196,7 @@ for _module in (
     forgetting,
     keeping,
     moving,
+    threads,
     scenarios,
     database,
 ):
