@@ -18,7 +18,7 @@ VALUE_CHARS_MAX = 80  # what is shown of one value beside an item's words
 #: The sections of a brief, in the order they are shown.
 SECTIONS = (
     *("goal", "constraints", "acceptance", "open", "approvals", "unknown_calls", "next"),
-    *("decisions", "failures", "completed", "artifacts", "setup"),
+    *("decisions", "failures", "completed", "artifacts", "observations", "setup"),
 )
 
 #: Those no view may lack, however small its budget.
@@ -36,6 +36,7 @@ _LABELS = {
     "failures": ("known failure", "已知失败"),
     "completed": ("done", "已完成"),
     "artifacts": ("artifact", "工件"),
+    "observations": ("observed", "观察"),
     "setup": ("setup", "准备"),
 }
 
@@ -94,7 +95,8 @@ def brief_of(
     texts = {name: (Item(state[name]),) for name in ("goal", "next") if state.get(name)}
     lists = {name: _items(state, name, key) for name, key in _LISTED.items()}
     lists["observations"] = tuple(
-        replace(i, data={**i.data, "fresh": i.text in fresh}) for i in lists["observations"]
+        replace(i, data={**i.data, "fresh": i.text in fresh})
+        for i in _items(state, "observations", "name")
     )
     done = (i for i in _items(state, "plan", "step") if i.data.get("status") == "done")
     completed = (*done, *_items(state, "progress", "text"))
