@@ -96,7 +96,8 @@ def brief_of(
     texts = {name: (Item(state[name]),) for name in ("goal", "next") if state.get(name)}
     lists = {name: _items(state, name, key) for name, key in _LISTED.items()}
     lists["observations"] = tuple(
-        replace(i, data={**i.data, "fresh": i.text in fresh}) for i in lists["observations"]
+        replace(i, data={**i.data, "fresh": i.text in fresh})
+        for i in _items(state, "observations", "name")
     )
     done = (i for i in _items(state, "plan", "step") if i.data.get("status") == "done")
     completed = (*done, *_items(state, "progress", "text"))
