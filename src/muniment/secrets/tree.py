@@ -55,6 +55,10 @@ def redact_json(value: Any, digest: Digest) -> tuple[Any, tuple[PathFinding, ...
     return _Screen(digest).walk(value, (), "", found), tuple(found.items)
 
 
+# A short plain word as a name is no secret, and most names are one.
+_WORD = re.compile(r"[a-z]{1,12}(?:_[a-z]{1,12})?")
+
+
 class _Found:
     """Findings so far, and how many values were visited."""
 
@@ -94,11 +98,14 @@ class _Screen:
                 raise TypeError(f"not a JSON key: {type(key).__name__}")
             field = told if key == "value" and isinstance(told, str) else key
             inside = (*path, key)
-            for one in scan(key):
-                found.items.append(PathFinding(inside, True, one))
-            clean = key if self._digest is None else redact(key, self._digest)[0]
+            clean = key if _WORD.fullmatch(key) else self._key(key, inside, found)
             copy[_free(clean, copy)] = self.walk(inner, inside, field, found)
         return copy
+
+    def _key(self, key: str, inside: _Path, found: _Found) -> str:
+        for one in scan(key):
+            found.items.append(PathFinding(inside, True, one))
+        return key if self._digest is None else redact(key, self._digest)[0]
 
     def _leaf(self, value: Any, text: str, path: _Path, field: str, found: _Found) -> Any:
         kind = _field_kind(field, text)
