@@ -41,7 +41,8 @@ format: $(TEST_STAMP) ## Format the code and apply the safe fixes
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(TEST_STAMP) ## Measure speed on SQLite and PostgreSQL and print the figures
+bench: $(TEST_STAMP) ## Measure speed on SQLite and PostgreSQL, beside peers, and print the figures
+	@$(PY) -c 'import langgraph.checkpoint.sqlite' 2>/dev/null || $(PY) -m pip install --quiet --editable '.[postgres,test,bench]'
 	$(PY) -m bench $(ARGS)
 
 soak: $(TEST_STAMP) ## Kill an agent at work a thousand times on each store; SOAK_KILLS=n, SOAK_SEED=n
