@@ -161,6 +161,22 @@ def test_resuming_does_not_need_long_term_memory(desk: Desk) -> None:
     assert after == before
 
 
+def test_without_the_key_a_label_finds_no_thread_and_says_so(durable_desk: Desk) -> None:
+    """An empty state would look like a new task."""
+    work(durable_desk)
+    key = durable_desk.place.key_file or durable_desk.place.folder / "memory.db.key"
+    key.rename(key.with_name("moved"))
+    try:
+        durable_desk.reopen()
+        with pytest.raises(Unavailable) as lost:
+            resume(durable_desk)
+        assert lost.value.code == "store.read_only"
+    finally:
+        key.with_name("moved").rename(key)
+    durable_desk.reopen()
+    assert resume(durable_desk).version == 2
+
+
 class Desktop:
     """A workspace that shows what it is told to, or cannot be looked at."""
 
@@ -184,6 +200,11 @@ def test_a_look_around_tells_what_has_changed(desk: Desk) -> None:
     assert [a.word for a in other.artifacts] == ["changed"]
     assert str(other.approval("format").standing) == "changed"  # type: ignore[union-attr]
     assert str(other.approval("push").standing) == "valid"  # type: ignore[union-attr]
+    desk.memory.threads.checkpoint("task", {"artifacts": None})
+    alone = resume(desk, look=Desktop({"06.md": FileSeen(True, "ffff0011")}))
+    assert alone.artifacts == ()
+    assert str(alone.approval("format").standing) == "changed"  # type: ignore[union-attr]
+    desk.memory.threads.checkpoint("task", {"artifacts": STATE["artifacts"]})
     blind = resume(desk, look=Desktop(None))
     assert (blind.not_looked, [a.word for a in blind.artifacts]) == ("git.missing", ["unseen"])
     assert blind.task == same.task

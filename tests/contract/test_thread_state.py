@@ -196,6 +196,24 @@ def test_large_values_lie_apart_and_go_with_their_last_use(desk: Desk) -> None:
         desk.memory.threads.blob("A", digest)
 
 
+def test_naming_a_large_value_gives_no_right_to_it(desk: Desk) -> None:
+    """A fork shares what its source has; a digest somebody put into a state opens nothing."""
+    long = "line of a log\n" * 9000
+    _commit(desk, {"data": {"log": long}})
+    digest = _state(desk)["data"]["log"]["$blob"]
+    desk.memory.threads.fork("A", "A2")
+    desk.memory.threads.delete("A")
+    assert desk.memory.threads.blob("A2", digest)  # the control: shared, and kept by this use
+    _commit(desk, {"data": {"mine": {"$blob": digest}}}, thread="B", principal=desk.who("ann"))
+    ann = desk.who("ann")
+    desk.memory.threads.fork("B", "B2", principal=ann)
+    desk.memory.threads.copy("B", "B3", principal=ann)
+    for label in ("B", "B2", "B3"):
+        with pytest.raises(NotFound) as caught:
+            desk.memory.threads.blob(label, digest, principal=ann)
+        assert caught.value.code == "blob.not_found"
+
+
 def test_foreign_values_are_kept_as_they_are(desk: Desk) -> None:
     """A name, a type, bytes: never read here."""
     _commit(desk, {}, opaque={"graph": ("msgpack", b"\x00\xff\x01")})
@@ -313,6 +331,8 @@ def test_the_list_shows_what_each_is_about(desk: Desk) -> None:
             "plan.cycle",
         ),
         ({"plan": [{"step": "a", "after": ["a"]}]}, "plan.cycle"),
+        ({"plan": [{"step": "first", "remove": True}]}, "plan.unknown_step"),
+        ({"plan": [{"step": "first", "after": ["second"]}]}, "plan.cycle"),
         ({"data": [1]}, "state.invalid"),
         ({"data": {"x": float("nan")}}, "state.invalid"),
         ({"data": {"x": object()}}, "state.invalid"),
@@ -327,11 +347,12 @@ def test_the_list_shows_what_each_is_about(desk: Desk) -> None:
 )
 def test_a_malformed_change_changes_nothing(desk: Desk, changes: Any, code: str) -> None:
     """A typed error that says what to do; the state and the events are as before."""
-    _commit(desk, {"goal": "g"})
+    plan = [{"step": "first"}, {"step": "second", "after": ["first"]}]
+    _commit(desk, {"goal": "g", "plan": plan})
     with pytest.raises(InvalidInput) as caught:
         _commit(desk, changes, messages=[{"by": "user", "text": "hello"}])
     assert caught.value.code == code
-    assert _state(desk) == {"goal": "g"}
+    assert _state(desk) == {"goal": "g", "plan": plan}
     assert desk.memory.threads.state("A").version == 1
     assert desk.memory.doctor()["events"] == 0
 

@@ -174,6 +174,17 @@ def test_errors_are_typed(repo: Path, tmp_path: Path) -> None:
     assert broken.value.code == "git.failed"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository away")
+def test_anothers_repository_is_looked_at_only_when_trusted(repo: Path) -> None:
+    """As Git itself has it; a setting of the caller's own does not reach in here."""
+    for path in (repo, *repo.rglob("*")):
+        os.chown(path, 12345, 12345)
+    with pytest.raises(Unavailable) as raised:
+        GitWorkspace(repo).look([])
+    assert raised.value.code == "git.not_trusted"
+    assert GitWorkspace(repo, trusted=True).look(["a.txt"]).files["a.txt"].exists
+
+
 def test_endless_output_is_cut_off(repo: Path, tmp_path: Path) -> None:
     """What says more than can be taken in is ended."""
     chatty = tmp_path / "chatty"

@@ -63,9 +63,10 @@ _ENVIRONMENT = {
 class GitWorkspace:
     """`muniment.threads.artifacts.Workspace` over a folder inside a Git working tree.
 
-    Artifacts' paths are relative to that folder.  ``trusted`` accepts a repository that belongs
-    to another user of the machine.  Raises `InvalidInput` ``git.no_repository``, `Unavailable`
-    ``git.missing`` (no executable), ``git.not_trusted``, ``git.timeout`` or ``git.failed``.
+    Artifacts' paths are relative to that folder; of those asked for the first 200 are looked at.
+    ``trusted`` accepts a repository that belongs to another user of the machine.  Raises
+    `InvalidInput` ``git.no_repository``, `Unavailable` ``git.missing`` (no executable),
+    ``git.not_trusted``, ``git.timeout`` or ``git.failed``.
     """
 
     def __init__(

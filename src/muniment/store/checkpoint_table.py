@@ -233,11 +233,18 @@ class SqlBlobStore:
         rows = self._conn.execute(query.execution_options(yield_per=1))
         return [r.digest for r in rows if any(word in r.data for word in sought)]
 
-    def use(self, digests: Iterable[str], thread: ThreadId, used_in: str) -> None:
+    def use(self, digests: Iterable[str], thread: ThreadId, used_in: str, source: ThreadId) -> None:
         mine = {"tenant_id": self._tenant, "thread_id": thread, "used_in": used_in}
-        rows = [{**mine, "digest": digest} for digest in digests]
-        if rows:
-            self._conn.execute(self._use, rows)
+        for part in chunks(digests):
+            theirs = select(_U.digest).where(
+                _U.tenant_id == self._tenant, _U.thread_id == source, _U.digest.in_(part)
+            )
+            rows = [
+                {**mine, "digest": digest}
+                for digest in self._conn.execute(theirs.distinct()).scalars()
+            ]
+            if rows:
+                self._conn.execute(self._use, rows)
 
     def release(
         self, threads: Sequence[ThreadId], used_in: str | None = None, but: Sequence[str] = ()

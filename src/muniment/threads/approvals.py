@@ -119,9 +119,10 @@ def standing(approval: Approval, now: Now) -> Checked:
         if reason is not None:
             return Checked(approval, Standing.CHANGED, reason)
     until = "" if approval.until is None else f" until {_at(approval.until)}"
-    return Checked(
-        approval, Standing.VALID, f"approved by {approval.by} at {_at(approval.granted_at)}{until}"
-    )
+    blind = [p for p, _ in artifacts_in(approval.what) if p not in (now.seen or {})]
+    unseen = f"; nobody has looked at {', '.join(blind)}" if blind else ""
+    given = f"approved by {approval.by} at {_at(approval.granted_at)}{until}{unseen}"
+    return Checked(approval, Standing.VALID, given)
 
 
 def _artifact_changed(path: str, revision: str, now: Now) -> str | None:

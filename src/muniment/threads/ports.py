@@ -75,8 +75,9 @@ class BlobStore(Protocol):
         """The digests of values in which one of these words stands."""
         ...
 
-    def use(self, digests: Iterable[str], thread: ThreadId, used_in: str) -> None:
-        """Note that values which are there are used here too."""
+    def use(self, digests: Iterable[str], thread: ThreadId, used_in: str, source: ThreadId) -> None:
+        """Note that values which a thread uses are used here too; others are left alone, for a
+        state may name any digest."""
         ...
 
     def release(

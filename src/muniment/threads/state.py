@@ -242,12 +242,17 @@ def applied(state: Mapping[str, Any], change: Mapping[str, Any]) -> State:
     return out
 
 
+def rewires(change: Sequence[Mapping[str, Any]] | None) -> bool:
+    """Whether a change of a plan can make a circle or leave a step without what it comes after:
+    one that says nothing of the order, and takes out no step, cannot."""
+    return any("after" in item or item.get("remove") for item in change or ())
+
+
 def check_plan(plan: Sequence[Mapping[str, Any]] | None) -> None:
     """Raises `InvalidInput` ``plan.unknown_step`` or ``plan.cycle``."""
     graph = {item["step"]: item.get("after", []) for item in plan or ()}
     for step, after in graph.items():
-        missing = [name for name in after if name not in graph]
-        if missing:
+        if missing := [name for name in after if name not in graph]:
             raise InvalidInput(
                 "plan.unknown_step", f"plan: {step!r} comes after {missing[0]!r}, which is no step"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from muniment.errors import InvalidInput, NotFound
+from muniment.errors import InvalidInput, NotFound, Unavailable
 from muniment.events.event import Event
 from muniment.events.log import Thread
 from muniment.events.message import Message, make_event
@@ -56,6 +56,10 @@ def _found_or_new(
     found = unit.events.thread(thread_id)
     if found is not None:
         return check_own(found, principal, scope), True
+    if parts.store.key is None:  # ids are digests under the key: not found means nothing then
+        raise Unavailable(
+            "store.read_only", f"threads go by their ids: {parts.store.read_only_reason}"
+        )
     made = Thread(thread_id, principal.tenant, place, principal.user, parts.now(), label=label)
     return made, False
 

@@ -29,6 +29,7 @@ from muniment.threads.state import (
     differences,
     merged,
     parse,
+    rewires,
 )
 from muniment.verbs.appending import append_in, find_thread, open_thread
 from muniment.verbs.parts import Parts
@@ -185,7 +186,7 @@ def _merged(
         before = outline.get(name)
         old = json.loads(before.data) if before is not None and before.data else None
         new = merged(name, old, value)
-        if name == "plan":
+        if name == "plan" and rewires(value):
             check_plan(new)
         if new is None:
             gone += [name] if before is not None else []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from muniment.errors import InvalidInput, MunimentError
 from muniment.events.log import Thread
-from muniment.threads.approvals import Approval
+from muniment.threads.approvals import Approval, artifacts_in
 from muniment.threads.artifacts import Seen, Workspace
 from muniment.threads.checkpoint import Checkpoint
 from muniment.threads.ledger import ToolCall
@@ -44,7 +45,7 @@ def resume(
     digests = digests_of(
         parts, parts.digester(where.principal.tenant), where.principal, head.thread, current
     )
-    seen, not_looked = _look(look, head)
+    seen, not_looked = _look(look, head, approvals)
     now = parts.now()
     _mark(parts, where, thread, head)
     return resumption(
@@ -72,12 +73,16 @@ def head_of(point: Checkpoint, thread: Thread) -> Head:
     )
 
 
-def _look(look: Workspace | None, head: Head) -> tuple[Seen | None, str | None]:
+def _look(
+    look: Workspace | None, head: Head, approvals: Sequence[Approval]
+) -> tuple[Seen | None, str | None]:
+    """The state's artifacts, and those that approvals are bound to."""
     if look is None:
         return None, None
-    named = [a["path"] for a in head.items("artifacts")]
+    named = [str(a["path"]) for a in head.items("artifacts")]
+    named += [path for a in approvals for path, _ in artifacts_in(a.what)]
     try:
-        return look.look(named), None
+        return look.look(list(dict.fromkeys(named))), None
     except MunimentError as error:
         return None, error.code
 

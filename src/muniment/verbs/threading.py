@@ -98,7 +98,7 @@ def fork(parts: Parts, where: Where, at: int | None, to: str) -> CheckpointInfo:
         parent = f"{source.id}@{found.version}"
         begin_anew(unit, target.id, found.state, found, version=1, at=parts.now(), parent=parent)
         _copy_calls(parts, unit, where, source.id, target.id, found.at)
-        _share(unit, target.id, found.state)
+        _share(unit, target.id, found.state, source.id)
         return _audited(parts, unit, where, "thread_fork", target.id, source.id)
 
     return parts.write(where.principal, work, adds=0)
@@ -119,7 +119,7 @@ def copy(parts: Parts, where: Where, to: str) -> CheckpointInfo:
         unit.checkpoints.replace(target.id, copied, sections_of(unit, target.id, found.state))
         _copy_calls(parts, unit, where, source.id, target.id, parts.now())
         for step in copied:
-            _share(unit, target.id, step.data)
+            _share(unit, target.id, step.data, source.id)
         return _audited(parts, unit, where, "thread_copy", target.id, source.id)
 
     return parts.write(where.principal, work, adds=0)
@@ -193,8 +193,8 @@ def _as_whole(state: State, version: int) -> CheckpointInfo:
     return CheckpointInfo(version, at, 0, True, "", 0, 0, data=state)
 
 
-def _share(unit: ThreadUnit, thread: ThreadId, data: Mapping[str, Any]) -> None:
-    unit.blobs.use(dict.fromkeys(digests(data)), thread, STATE)
+def _share(unit: ThreadUnit, thread: ThreadId, data: Mapping[str, Any], source: ThreadId) -> None:
+    unit.blobs.use(dict.fromkeys(digests(data)), thread, STATE, source)
 
 
 def _copy_calls(
@@ -211,7 +211,7 @@ def _copy_calls(
         if call.finished_at is not None and call.finished_at <= until:
             copied = replace(call, thread=target)
             unit.calls.put(copied)
-            unit.blobs.use(digests(call.result), target, f"call:{call.key}")
+            unit.blobs.use(digests(call.result), target, f"call:{call.key}", source)
             seals[call_digest(unit, target, call.key)] = copied.seal(unit)
     if seals:
         parts.audit(unit, where.principal, "tool_copy", thread=target, seals=seals)
