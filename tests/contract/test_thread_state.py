@@ -149,15 +149,27 @@ def test_a_key_is_answered_once(desk: Desk) -> None:
 
 
 def test_two_workers_lose_nothing(durable_place: Place) -> None:
-    """2,000 steps of two workers on one thread: each is there once, versions without a gap."""
+    """2,000 steps of two workers on one thread: each is there once, versions without a gap; and
+    of an effect that both want to make, one makes it."""
     desks = [Desk(durable_place), Desk(durable_place)]
-    steps = 100 if durable_place.name == "postgres" else 1000
+    steps, shared = 1000, 100
     failed: list[BaseException] = []
+    effects: list[str] = []
 
     def work(number: int) -> None:
+        threads = desks[number].memory.threads
         try:
             for step in range(steps):
                 _commit(desks[number], {"data": {f"w{number}-{step}": 1}})
+                if step % (steps // shared):
+                    continue
+                name = f"push-{step}"
+                call = threads.begin("A", name, "git_push", worker=f"w{number}", wait=30)
+                if call.to_run:
+                    effects.append(name)
+                    threads.done("A", call, number, worker=f"w{number}")
+                else:
+                    assert call.status == "done"
         except BaseException as error:  # told below, in the test's own thread
             failed.append(error)
 
@@ -167,6 +179,7 @@ def test_two_workers_lose_nothing(durable_place: Place) -> None:
     for worker in workers:
         worker.join()
     assert failed == []
+    assert len(effects) == len(set(effects)) == shared
     found = desks[0].memory.threads.state("A")
     assert found.version == 2 * steps == len(found.state["data"])
     assert desks[0].memory.verify().ok
