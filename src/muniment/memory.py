@@ -440,7 +440,8 @@ class Memory:
         return keeping.settings(self._parts, who, changes, tenant_wide=tenant_wide)
 
     def export(self, path: str | Path, *, principal: object = None) -> Exported:
-        """Everything one may know of (an admin: the tenant) with its evidence, as JSON Lines."""
+        """Every record one may know of (an admin: the tenant's) with its evidence, as JSON Lines;
+        the state of threads is not in it, a `backup` has that too."""
         return portable.export(self._parts, self._who(principal), path_of(path))
 
     def import_backup(

@@ -16,11 +16,12 @@ _INDEXED = re.compile(r"\b(?:postings|docs|parts)\b")
 
 @pytest.fixture
 def plans(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The plan of every statement of one remember and one recall, on a grown store."""
+    """The plan of every statement of remember, recall and a step of a task, on a grown store."""
     for number in range(200):
         desk.memory.remember(
             f"Remember that depot {number} is painted in shade {number}.", scope=WEB
         )
+        desk.memory.threads.checkpoint(f"task {number % 20}", {"next": f"step {number}"})
     desk.memory.tidy()
     seen: dict[str, Any] = {}
     engine = desk.memory._parts.store.backend.engine  # the product has no verb for this
@@ -41,6 +42,10 @@ def plans(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
         patched.setattr(run._Compiled, "bind", note_prepared)
         desk.memory.remember("Remember that depot 17 is painted in shade 18.", scope=WEB)
         desk.memory.recall("which shade is depot 17 painted in", scope=WEB)
+        desk.memory.threads.checkpoint("task 7", {"next": "b", "open": ["c"]})
+        desk.memory.threads.resume("task 7")
+        desk.memory.threads.state("task 7", at=3)
+        desk.memory.threads.history("task 7")
     event.remove(engine, "before_cursor_execute", note)
     return {statement: _plan(desk, statement, params) for statement, params in seen.items()}
 
@@ -68,6 +73,18 @@ def test_no_read_walks_a_whole_table(plans: dict[str, str], place: Place) -> Non
         if "FROM records" in statement and place.name != "postgres":
             used = ("records_scope", "records_words", "records_fact", "autoindex_records")
             assert any(index in plan for index in used), plan
+
+
+def test_a_step_of_a_task_touches_its_thread_alone(plans: dict[str, str], place: Place) -> None:
+    """Checkpoints, newest states, calls: by the thread, whatever else the store holds."""
+    tables = ("checkpoints", "thread_state", "tool_calls")
+    asked = [(s, p) for s, p in plans.items() if any(f"FROM {t}" in s for t in tables)]
+    assert len(asked) >= 4
+    for statement, plan in asked:
+        if place.name == "postgres":
+            assert "thread_id" in plan.split("Index Cond")[1], statement
+        else:
+            assert "thread_id=?" in plan and not re.search(r"SCAN (?!json_each)", plan), statement
 
 
 def test_postgres_reads_postings_by_their_key(plans: dict[str, str], place: Place) -> None:

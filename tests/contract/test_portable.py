@@ -294,6 +294,9 @@ def test_a_backup_is_a_whole_store_and_leaves_other_tenants_out(desk: Desk) -> N
     if desk.place.name != "file":
         pytest.skip("a backup is a file of an embedded store")
     desk.remember("This project uses npm.")
+    desk.memory.threads.checkpoint("A", {"goal": "MARKERGOAL"})
+    desk.memory.export(desk.place.folder / "out.jsonl")
+    assert "MARKERGOAL" not in (desk.place.folder / "out.jsonl").read_text("utf-8")
     other = {"tenant": "other", "user": "eve", "channel": "runtime"}
     desk.memory.remember("This project uses MARKERYARN.", scope={"project": "z"}, principal=other)
     admin = desk.who("root", "admin")
@@ -303,6 +306,7 @@ def test_a_backup_is_a_whole_store_and_leaves_other_tenants_out(desk: Desk) -> N
     with muniment.open(f"sqlite:///{path}", key_file=key, principal=desk.who()) as copy:
         assert copy.verify().ok
         assert len(copy.list()) == 1
+        assert copy.threads.state("A").state["goal"] == "MARKERGOAL"
     try:
         desk.memory.backup(desk.place.folder / "mine.db", principal=desk.who())
     except NotAllowed:
