@@ -70,7 +70,7 @@ def test_an_event_is_shown_and_put_through_the_gate(cli: Cli) -> None:
     assert "pnpm" in cli("show", event["id"]).out
     [made] = cli("--json", "remember", "--event", event["id"]).data["decisions"]
     assert made["action"] == "activate"
-    opened = cli("--json", "thread", "A").data
+    opened = cli("--json", "thread", "open", "A").data
     assert (opened["id"], opened["scope"]) == (
         event["thread"],
         {"user": "ana", "project": "app"},

@@ -290,6 +290,8 @@ def test_without_its_key_a_store_is_only_read(durable_place: Place, loss: str) -
     """Reads go on, writes are refused, verify says since when; the key back, all is well."""
     place, desk = durable_place, Desk(durable_place)
     record = _prepared(desk)
+    desk.memory.threads.checkpoint("A", {"goal": "g", "next": "n"})
+    thread = desk.memory.threads.state("A").thread
     desk.memory.close()
     original = place.key_file or place.folder / "memory.db.key"
     if place.name == "postgres":  # other tests of the module go on using the real one
@@ -306,6 +308,7 @@ def test_without_its_key_a_store_is_only_read(durable_place: Place, loss: str) -
         assert code == "store.read_only", name
     assert dump(desk.memory, place.tenant) == before
     assert desk.memory.show(record).value == "npm"
+    assert desk.memory.threads.state(thread).state == {"goal": "g", "next": "n"}
     recalled = desk.memory.recall("package manager", scope={"project": "web"})
     assert (len(recalled), recalled.degraded) == (1, ())
     report = desk.memory.verify()
@@ -328,11 +331,17 @@ def test_a_new_epoch_is_an_explicit_step(file_place: Place) -> None:
     """After it writes go on; older rows stay countable as unverifiable, newer ones verify."""
     desk = Desk(file_place)
     record = _prepared(desk)
+    desk.memory.threads.checkpoint("A", {"goal": "g", "next": "n"})
+    thread = desk.memory.threads.state("A").thread
     desk.memory.close()
     (file_place.folder / "memory.db.key").unlink()
     desk.reopen()
     desk.memory._parts.store.new_epoch(desk.clock.now())
     desk.memory.mute(record)
+    assert desk.memory.threads.state(thread).state == {"goal": "g", "next": "n"}
+    desk.memory.threads.checkpoint(thread, {"next": "m"})
+    assert desk.memory.threads.state(thread).state == {"goal": "g", "next": "m"}
+    assert desk.memory.threads.state(thread, at=1).state == {"goal": "g", "next": "n"}
     report = desk.memory.verify()
     assert (report.ok, report.first_bad) == (True, None)
     old = report.unverifiable

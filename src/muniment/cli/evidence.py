@@ -1,4 +1,4 @@
-"""append, import, thread: what was said, as evidence."""
+"""append, import: what was said, as evidence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     app.command()(append)
     app.command("import")(import_file)
-    app.command()(thread)
 
 
 def append(
@@ -125,23 +124,3 @@ def _lines(what: str) -> Advance:
             print(f"{what}: {done}", file=sys.stderr, flush=True)
 
     return advance
-
-
-def thread(
-    ctx: typer.Context,
-    label: Annotated[str | None, typer.Argument(help="A label of yours, or an id.")] = None,
-) -> None:
-    """Open a conversation, or reopen it; the place it is about is fixed when it is opened."""
-    session = session_of(ctx)
-    with session.open() as memory:
-        opened = memory.thread(label, scope=words.place_of(session, label))
-    if session.as_json:
-        session.screen.data(opened)
-        return
-    session.screen.fields(
-        [
-            ("thread", opened.id),
-            ("owner", opened.owner),
-            ("applies to", cards.place(opened.scope)),
-        ]
-    )

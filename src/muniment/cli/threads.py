@@ -60,6 +60,27 @@ def list_threads(
         )
 
 
+@thread.command("open")
+def open_thread(
+    ctx: typer.Context,
+    label: Annotated[str | None, typer.Argument(help="A label of yours, or an id.")] = None,
+) -> None:
+    """Open a conversation, or reopen it; the place it is about is fixed when it is opened."""
+    session = session_of(ctx)
+    with session.open() as memory:
+        opened = memory.thread(label, scope=words.place_of(session, label))
+    if session.as_json:
+        session.screen.data(opened)
+        return
+    session.screen.fields(
+        [
+            ("thread", opened.id),
+            ("owner", opened.owner),
+            ("applies to", cards.place(opened.scope)),
+        ]
+    )
+
+
 @thread.command()
 def show(ctx: typer.Context, thread: Label) -> None:
     """One screen: state, calls without outcome, approvals, and what to try next."""

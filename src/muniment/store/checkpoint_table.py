@@ -189,7 +189,7 @@ class SqlCheckpointTable:
 
 _STEP_FIELDS = (
     *("version", "at", "through", "whole", "digest", "size", "tail"),
-    *("format", "parent", "run", "turn", "step"),
+    *("key_id", "format", "parent", "run", "turn", "step"),
 )
 
 

@@ -437,6 +437,7 @@ checkpoints = _tenant_table(
     Column("format", Integer, nullable=False),
     Column("whole", Boolean, nullable=False),
     Column("digest", Text, nullable=False),  # keyed, of the whole state at this version
+    Column("key_id", Text, nullable=False),
     Column("size", Integer, nullable=False),
     Column("tail", Integer, nullable=False),  # bytes of changes since the last whole one
     Column("data", Json, nullable=False),

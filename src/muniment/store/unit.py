@@ -75,6 +75,10 @@ class SqlUnit:
     def erasures(self) -> SqlErasures:
         return SqlErasures(self.conn, self.tenant)
 
+    @property
+    def key_id(self) -> str | None:
+        return None if self._key is None else self._key.id
+
     @cached_property
     def checkpoints(self) -> SqlCheckpointTable:
         return SqlCheckpointTable(self.conn, self.tenant, self._dialect)

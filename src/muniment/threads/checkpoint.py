@@ -47,6 +47,7 @@ class CheckpointInfo:
     size: int
     tail: int
     data: Mapping[str, Any] = field(default_factory=dict)
+    key_id: str = ""
     format: int = FORMAT
     parent: str | None = None
     run: str | None = None

@@ -56,6 +56,7 @@ def begin_anew(
         digest="",
         size=sum(s.size for s in sections),
         tail=0,
+        key_id=unit.key_id or "",
         data=state,
         parent=parent or like.parent,
         run=like.run,

@@ -174,6 +174,12 @@ class ThreadUnit(Unit, Protocol):
     """One transaction with the short-term state of threads in it."""
 
     @property
+    def key_id(self) -> str | None:
+        """The key seals are made with; what another key sealed cannot be compared and is taken
+        as it is, as everywhere.  ``None``: the key is lost and the store only read."""
+        ...
+
+    @property
     def checkpoints(self) -> CheckpointTable:
         """Checkpoints and newest states."""
         ...

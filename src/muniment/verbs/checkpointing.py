@@ -129,17 +129,21 @@ def _forward(
     now: datetime,
 ) -> CheckpointInfo:
     """The next version of a thread's state."""
-    outline = {s.name: s for s in _outline(unit, thread, change)}
+    last = unit.checkpoints.outline(thread.id, 1)
+    renewed = bool(last) and last[0].key_id != unit.key_id  # nothing old can be sealed again
+    outline = {s.name: s for s in _outline(unit, thread, None if renewed else change)}
     changed, gone = _merged(unit, thread, outline, change)
+    if renewed:
+        touched = {*gone, *(s.name for s in changed)}
+        changed += [s for name, s in outline.items() if name not in touched]
     kept = {n: s for n, s in outline.items() if n not in gone} | {s.name: s for s in changed}
     size = sum(s.size for s in kept.values())
     if size > STATE_BYTES_MAX:
         raise InvalidInput("state.too_large", f"a state is at most {STATE_BYTES_MAX // 2**20} MB")
     version = thread.version + 1
     said = canonical(change)
-    last = unit.checkpoints.outline(thread.id, 1)
     tail = (last[0].tail if last else 0) + len(said)
-    whole = version == 1 or points.is_whole(tail, size)
+    whole = version == 1 or renewed or points.is_whole(tail, size)
     seals = {n: s.digest for n, s in kept.items()}
     step = CheckpointInfo(
         version=version,
@@ -149,6 +153,7 @@ def _forward(
         digest=points.state_digest(unit, thread.id, version, through, seals),
         size=size,
         tail=0 if whole else tail,
+        key_id=unit.key_id or "",
         data=change,
         run=at.run,
         turn=at.turn,
@@ -163,9 +168,11 @@ def _forward(
     return replace(step, data={})
 
 
-def _outline(unit: ThreadUnit, thread: Thread, change: Mapping[str, Any]) -> list[Section]:
+def _outline(unit: ThreadUnit, thread: Thread, change: Mapping[str, Any] | None) -> list[Section]:
     """The newest state's seals, and the sections that change with their data, which must be what
-    was sealed."""
+    was sealed; ``None``: the whole state, sealed anew under the key there is now."""
+    if change is None:
+        return sections_of(unit, thread.id, newest(unit, thread).state)
     found = unit.checkpoints.sections(thread.id, change)
     if all(s.data is None or _intact(unit, thread.id, s) for s in found):
         return found
@@ -274,7 +281,7 @@ def newest(unit: ThreadUnit, thread: Thread) -> Checkpoint:
     seals = {s.name: s.digest for s in found}
     step = last[0]
     whole = points.state_digest(unit, thread.id, step.version, step.through, seals) == step.digest
-    if whole and all(_intact(unit, thread.id, s) for s in found):
+    if step.key_id != unit.key_id or (whole and all(_intact(unit, thread.id, s) for s in found)):
         return _shown(thread.id, step, {s.name: json.loads(s.data or "null") for s in found})
     return _shown(thread.id, *_replay(unit, thread, thread.version))
 
@@ -293,7 +300,8 @@ def _replay(unit: ThreadUnit, thread: Thread, version: int) -> tuple[CheckpointI
         raise NotFound("checkpoint.not_found", "no such version of that thread; see its history")
     try:
         found = points.replayed(steps) if steps[0].whole else {}
-        good = points.sealed(unit, thread.id, steps[-1], found, canonical)
+        foreign = steps[-1].key_id != unit.key_id
+        good = foreign or points.sealed(unit, thread.id, steps[-1], found, canonical)
     except (TypeError, KeyError, AttributeError, ValueError):
         good, found = False, {}
     if not good:

@@ -115,7 +115,8 @@ def copy(parts: Parts, where: Where, to: str) -> CheckpointInfo:
         copied = []
         for step in unit.checkpoints.steps(source.id):
             state = points.replayed([_as_whole(state, step.version - 1), step])
-            copied.append(replace(step, digest=seal(unit, target.id, step, state)))
+            made = replace(step, key_id=unit.key_id or "")
+            copied.append(replace(made, digest=seal(unit, target.id, made, state)))
         unit.checkpoints.replace(target.id, copied, sections_of(unit, target.id, found.state))
         _copy_calls(parts, unit, where, source.id, target.id, parts.now())
         for step in copied:

@@ -178,6 +178,7 @@ def _checkpoints() -> None:
         sa.Column("format", sa.Integer(), nullable=False),
         sa.Column("whole", sa.Boolean(), nullable=False),
         sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("key_id", sa.Text(), nullable=False),
         sa.Column("size", sa.Integer(), nullable=False),
         sa.Column("tail", sa.Integer(), nullable=False),
         sa.Column("data", sa.Text(), nullable=False),
