@@ -51,6 +51,7 @@ from muniment.verbs.forgetting import Forgotten
 from muniment.verbs.keeping import Progress
 from muniment.verbs.parts import Parts, write_lane
 from muniment.verbs.paths import path_of
+from muniment.verbs.policies import policy_of
 from muniment.verbs.portable import Exported, Imported
 
 
@@ -534,7 +535,7 @@ def open(  # the product's first word: muniment.open(url)
     *,
     principal: object = None,
     key_file: str | Path | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     predicates: Iterable[Mapping[str, Any]] = (),
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -546,7 +547,8 @@ def open(  # the product's first word: muniment.open(url)
 
     Without ``principal`` the caller is tenant ``local``, the system's user, channel ``runtime``.
     The chain key is read from ``key_file`` (else ``MUNIMENT_KEY_FILE``, else a file beside the
-    database, made with mode 0600).  ``predicates`` adds to the catalogue, ``tz`` is the zone in
+    database, made with mode 0600).  ``policy`` is a `Policy`, a preset by name, or a policy file
+    (else ``MUNIMENT_POLICY``).  ``predicates`` adds to the catalogue, ``tz`` is the zone in
     which "yesterday" is understood, ``creator`` a factory of SQLite connections.
 
     Raises `Unavailable` (schema of another version, unreachable, …), `NotAllowed` for a
@@ -555,7 +557,7 @@ def open(  # the product's first word: muniment.open(url)
     settings = Settings()
     clock, ids = clock or SystemClock(), ids or SortableIds()
     who = Principal(user=settings.user) if principal is None else Principal.of(principal)
-    policy = policy or Policy()
+    policy = policy_of(settings.policy if policy is None else policy)
     rows = _rows(predicates)
     if rows:
         catalogue: Catalogue = policy.catalogue.extended(rows)

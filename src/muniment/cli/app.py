@@ -20,6 +20,7 @@ from muniment.cli import (
     keeping,
     looking,
     moving,
+    policy,
     recalling,
     reviewing,
     scenarios,
@@ -176,6 +177,7 @@ for _module in (
     forgetting,
     keeping,
     moving,
+    policy,
     scenarios,
     database,
 ):

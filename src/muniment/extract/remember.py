@@ -14,7 +14,8 @@ from muniment.gate.candidate import Candidate, CandidateStatus, Held
 from muniment.gate.decision import Action, Decision
 from muniment.gate.enact import Settling
 from muniment.gate.keys import tombstone_digests
-from muniment.gate.settle import settle
+from muniment.gate.policy import Policy
+from muniment.gate.settle import classed, settle
 from muniment.ids import CandidateId, RecordId
 from muniment.scope import Channel, Principal, Scope, permits
 from muniment.text import negated
@@ -136,7 +137,9 @@ def may_decide(principal: Principal, scope: Scope) -> bool:
     return inside and bool(principal.roles & {"approve", "admin"})
 
 
-def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> None:
+def check_may_answer(
+    principal: Principal, held: Held, answer: Event | None, policy: Policy
+) -> None:
     """Who may confirm: a person for their own; shared scopes and high impact by role; the
     runtime only relays a user's answer; agents, imports and jobs never."""
     if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
@@ -144,11 +147,13 @@ def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> 
     _check_answer(principal, held, answer, "confirm")
     if answer is not None and (negated(answer.text or "") or _NO.search(answer.text or "")):
         raise NotAllowed("confirm.answer_is_no", "the answer is a no; use `reject`")
-    c = held.candidate
+    c = classed(held.candidate, policy)
     admin = principal.channel is Channel.ADMIN
     loosening = c.topic is not None and c.direction.value == "loosens" and not admin
     if loosening and not principal.roles & {"approve", "admin"}:
         raise NotAllowed("confirm.needs_role", "loosening a high-impact rule needs `approve`")
+    if policy.safety.guards(c) and not admin and not principal.roles & {"approve", "admin"}:
+        raise NotAllowed("confirm.needs_role", "the policy has this approved: it needs `approve`")
     shared = c.scope.user is None and not may_write(principal, c.scope)
     if shared and not admin and not principal.roles & {"approve", "admin"}:
         raise NotAllowed("confirm.needs_role", "confirming for others needs the role `approve`")
