@@ -40,6 +40,7 @@ from muniment.verbs import (
     explaining,
     forgetting,
     keeping,
+    learning,
     portable,
     reading,
     remembering,
@@ -49,6 +50,7 @@ from muniment.verbs import (
 from muniment.verbs.explaining import Why
 from muniment.verbs.forgetting import Forgotten
 from muniment.verbs.keeping import Progress
+from muniment.verbs.learning import Learnt
 from muniment.verbs.parts import Parts, write_lane
 from muniment.verbs.paths import path_of
 from muniment.verbs.policies import policy_of
@@ -168,6 +170,18 @@ class Memory:
             scope=_scope(scope),
             key=key,
         )
+
+    def learn(
+        self,
+        path: str | Path,
+        *,
+        scope: object = None,
+        dry_run: bool = False,
+        principal: object = None,
+    ) -> Learnt:
+        """What the files of a repository state of its project; what they no longer do expires."""
+        who, where = self._who(principal), _scope(scope)
+        return learning.learn(self._parts, who, path_of(path), scope=where, dry_run=dry_run)
 
     def propose(
         self,

@@ -31,7 +31,8 @@ def settle_all(
     for candidate in candidates:
         if marks := secret_marks(candidate):
             candidate = replace(candidate, flags=candidate.flags | marks)
-        decisions = settle_in_reach(work, candidate, evidence, sibling=sibling)
+        formal = candidate.write_reason == "file"  # read off a form: `make test` from `test:`
+        decisions = settle_in_reach(work, candidate, evidence, sibling=sibling, based=formal)
         sibling = decisions[0].record_id or sibling
         out += decisions
     return out
@@ -43,14 +44,15 @@ def settle_in_reach(
     evidence: Sequence[Event],
     *,
     sibling: RecordId | None = None,
+    based: bool = False,
 ) -> list[Decision]:
-    """Settle a candidate in the scope its writer may write.
+    """Settle a candidate in the scope its writer may write; ``based`` needs no look at the words.
 
     Without the role to write for others the decision activates in the user's own part of the
     scope, and the wider one is proposed.
     """
     texts = [e.text for e in evidence if e.text]
-    based = any(verbatim(candidate, t) for t in texts) or grounded(candidate, texts)
+    based = based or any(verbatim(candidate, t) for t in texts) or grounded(candidate, texts)
     reach = within_reach(work.principal, candidate.scope)
     mine = replace(candidate, scope=reach)
     decision = settle(work, mine, evidence, grounded=based, sibling=sibling)
