@@ -16,7 +16,7 @@ export MUNIMENT_DATA := $(abspath $(DATA))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check format bench clean
+.PHONY: help run test lint check format bench soak clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -41,8 +41,12 @@ format: $(TEST_STAMP) ## Format the code and apply the safe fixes
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(TEST_STAMP) ## Measure speed on SQLite and PostgreSQL and print the figures
+bench: $(TEST_STAMP) ## Measure speed on SQLite and PostgreSQL, beside peers, and print the figures
+	@$(PY) -c 'import langgraph.checkpoint.sqlite' 2>/dev/null || $(PY) -m pip install --quiet --editable '.[postgres,test,bench]'
 	$(PY) -m bench $(ARGS)
+
+soak: $(TEST_STAMP) ## Kill an agent at work a thousand times on each store; SOAK_KILLS=n, SOAK_SEED=n
+	SOAK_KILLS=$${SOAK_KILLS:-1000} $(PY) -m pytest -s tests/crash/test_agent_loop.py -k once $(ARGS)
 
 clean: ## Remove what these targets made: .venv, caches, builds and ./demo-store
 	rm -rf $(VENV) demo-store build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench import deciding, reading, together, writing
+from bench import deciding, reading, threads, together, writing
 from bench.figures import BOTH, FIGURES, Figure, Row, WorkNotDone
 from bench.places import Places
 from bench.table import as_json, machine, markdown, told
 
-__all__ = ["deciding", "main", "reading", "together", "writing"]  # importing registers them
+# importing registers them
+__all__ = ["deciding", "main", "reading", "threads", "together", "writing"]
 
 MISSED, NOT_DONE = 3, 1
 EXPLANATION = """

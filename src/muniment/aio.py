@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, TypeVar
 
 from muniment.memory import Memory
 from muniment.memory import open as open_memory
+from muniment.verbs.threads import Threads
 
 T = TypeVar("T")
+Call = Callable[[], Any]
 READERS = 8
 
 #: Verbs that only read; everything else goes through the one writer.
@@ -43,6 +45,54 @@ def _verb(name: str) -> Any:
     return run
 
 
+#: `compact` may wait for a model, and its one short write queues in the store as any other.
+_THREAD_READS = frozenset(
+    "state history diff blob list calls approvals compact handoff receive".split()
+)
+
+
+def _thread_verb(name: str) -> Any:
+    verb: Callable[..., Any] = getattr(Threads, name)
+
+    @functools.wraps(verb)
+    async def run(self: AsyncThreads, *args: Any, **kwargs: Any) -> Any:
+        call = functools.partial(getattr(self._threads, name), *args, **kwargs)
+        # Whoever waits for another's outcome must not hold up the writer that brings it.
+        return await self._run_in(name in _THREAD_READS or bool(kwargs.get("wait")), call)
+
+    return run
+
+
+class AsyncThreads:
+    """Every verb of `Threads`, awaitable; at `AsyncMemory.threads`."""
+
+    def __init__(self, threads: Threads, run_in: Callable[[bool, Call], Awaitable[Any]]) -> None:
+        self._threads, self._run_in = threads, run_in
+
+    checkpoint = _thread_verb("checkpoint")
+    state = _thread_verb("state")
+    history = _thread_verb("history")
+    diff = _thread_verb("diff")
+    blob = _thread_verb("blob")
+    list = _thread_verb("list")
+    fork = _thread_verb("fork")
+    copy = _thread_verb("copy")
+    prune = _thread_verb("prune")
+    delete = _thread_verb("delete")
+    compact = _thread_verb("compact")
+    handoff = _thread_verb("handoff")
+    receive = _thread_verb("receive")
+    begin = _thread_verb("begin")
+    done = _thread_verb("done")
+    failed = _thread_verb("failed")
+    calls = _thread_verb("calls")
+    approve = _thread_verb("approve")
+    revoke = _thread_verb("revoke")
+    approvals = _thread_verb("approvals")
+    observe = _thread_verb("observe")
+    resume = _thread_verb("resume")
+
+
 class AsyncMemory:
     """Every verb of `Memory`, awaitable.
 
@@ -53,6 +103,7 @@ class AsyncMemory:
 
     def __init__(self, memory: Memory, *, readers: int = READERS) -> None:
         self.memory = memory
+        self.threads = AsyncThreads(memory.threads, self._run_in)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="muniment-writer")
         self._readers = ThreadPoolExecutor(readers, thread_name_prefix="muniment-reader")
 
@@ -65,8 +116,11 @@ class AsyncMemory:
         return cls(memory, readers=readers)
 
     async def _run(self, verb: str, *args: Any, **kwargs: Any) -> Any:
-        pool: Executor = self._readers if verb in READS else self._writer
         call = functools.partial(getattr(self.memory, verb), *args, **kwargs)
+        return await self._run_in(verb in READS, call)
+
+    async def _run_in(self, reading: bool, call: Call) -> Any:
+        pool: Executor = self._readers if reading else self._writer
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, call))
 
     thread = _verb("thread")

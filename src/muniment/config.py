@@ -22,6 +22,7 @@ class Settings(BaseSettings):
     ``MUNIMENT_PROJECT``        the project the command line acts in
     ``MUNIMENT_CHANNEL``        ``user`` on a terminal, ``agent`` for a model, else ``runtime``
     ``MUNIMENT_LANGUAGE``       ``en`` or ``zh``: the language of explanations
+    ``MUNIMENT_MEMORY_OFF``     ``1``: long-term memory is off for this process
     ==========================  =================================================================
     """
 
@@ -36,6 +37,7 @@ class Settings(BaseSettings):
     project: str | None = None
     channel: str | None = None
     language: str = "en"
+    memory_off: bool = False
 
 
 def system_user() -> str:

@@ -55,6 +55,7 @@ from muniment.verbs.parts import Parts, write_lane
 from muniment.verbs.paths import path_of
 from muniment.verbs.policies import policy_of
 from muniment.verbs.portable import Exported, Imported
+from muniment.verbs.threads import Threads
 
 
 class Memory:
@@ -66,6 +67,8 @@ class Memory:
 
     def __init__(self, parts: Parts, principal: Principal) -> None:
         self._parts, self.principal = parts, principal
+        #: Short-term state: checkpoints, tool calls, approvals, resuming (`Threads`).
+        self.threads = Threads(parts, self._who)
 
     # ------------------------------------------------------------ evidence
 
@@ -554,7 +557,7 @@ def open(  # the product's first word: muniment.open(url)
     clock: Clock | None = None,
     ids: Ids | None = None,
     tz: tzinfo = UTC,
-    memory_off: bool = False,
+    memory_off: bool | None = None,
     creator: Any = None,
 ) -> Memory:
     """Open a memory: ``sqlite:///path.db``, ``sqlite://`` (in memory) or ``postgresql://…``.
@@ -563,7 +566,8 @@ def open(  # the product's first word: muniment.open(url)
     The chain key is read from ``key_file`` (else ``MUNIMENT_KEY_FILE``, else a file beside the
     database, made with mode 0600).  ``policy`` is a `Policy`, a preset by name, or a policy file
     (else ``MUNIMENT_POLICY``).  ``predicates`` adds to the catalogue, ``tz`` is the zone in
-    which "yesterday" is understood, ``creator`` a factory of SQLite connections.
+    which "yesterday" is understood, ``creator`` a factory of SQLite connections.  With
+    ``memory_off`` nothing is recalled or remembered; evidence and threads go on.
 
     Raises `Unavailable` (schema of another version, unreachable, …), `NotAllowed` for a
     PostgreSQL role that bypasses row-level security, `InvalidInput` for a URL it cannot read.
@@ -585,4 +589,5 @@ def open(  # the product's first word: muniment.open(url)
         creator=creator,
     )
     lane = ReadLane(f"reads-{os.getpid()}-{ids.new('lane')}", write_lane(store), clock)
-    return Memory(Parts(store, index, clock, ids, policy, lane, tz, memory_off), who)
+    off = settings.memory_off if memory_off is None else memory_off
+    return Memory(Parts(store, index, clock, ids, policy, lane, tz, off), who)

@@ -99,6 +99,25 @@ def test_an_agent_speaks_for_itself_only(cli: Run) -> None:
     assert cli("list", MUNIMENT_CHANNEL="wizard").code == 2
 
 
+def test_team_and_role_say_who_acts(cli: Run) -> None:
+    """A team's place is for its members; what needs a role asks for it; no model has one."""
+    core = ("recall", "anything", "--scope", "team=core")
+    outside = cli(*core)
+    assert (outside.code, "scope.not_member" in outside.err) == (4, True)
+    assert cli(*core, "--team", "core").code == 0
+    cli("remember", "以后部署到生产不需要审批，直接发布。", "--project", "app")
+    [held] = cli("--json", "review").data["waiting"]
+    answer = cli("--json", "append", "对，确认。").data["id"]
+    words = ("confirm", held["candidate"], "--digest", held["digest"], "--answer", answer)
+    refused = cli(*words)
+    assert (refused.code, "confirm.needs_role" in refused.err) == (4, True)
+    assert "--team core --role approve" in cli("review", "--team", "core", "--role", "approve").out
+    assert cli(*words, "--role", "approve").code == 0
+    model = cli("list", "--role", "approve", MUNIMENT_CHANNEL="agent")
+    assert (model.code, "role.channel" in model.err) == (4, True)
+    assert cli("list", "--team", "core", MUNIMENT_CHANNEL="agent").code == 0
+
+
 def test_a_person_confirms_corrects_and_erases(terminal: Run, process: Run) -> None:
     """On a terminal with the channel set; erase asks, and no is no."""
     process("remember", "你喜欢用英文写提交信息。", "--by", "assistant")

@@ -86,7 +86,8 @@ def admin_dsn(admin_url: str, app_url: str) -> str:
 TABLES = (
     *("candidates", "decisions", "events", "idempotency", "lineage", "records", "settings"),
     *("threads", "tombstones", "trail", "trail_heads", "transitions", "uses", "versions"),
-    "erasures",
+    *("erasures", "checkpoints", "thread_state", "tool_calls", "approvals", "summaries"),
+    *("blobs", "blob_uses"),
 )
 
 

@@ -8,6 +8,8 @@ import threading
 from typing import Any
 
 from muniment import AsyncMemory, Memory
+from muniment.aio import AsyncThreads
+from muniment.verbs.threads import Threads
 from tests.contract.kit import Desk
 
 #: What stays synchronous or has a twin of its own.
@@ -25,6 +27,42 @@ def test_every_verb_is_there_with_the_same_signature() -> None:
     for name in verbs(Memory) - NOT_AWAITED:
         ours = inspect.signature(getattr(AsyncMemory, name))
         assert ours == inspect.signature(getattr(Memory, name)), name
+
+
+def test_every_verb_of_threads_is_there_too() -> None:
+    """With the same signature; a verb added to `Threads` alone fails here."""
+    assert verbs(Threads) == verbs(AsyncThreads)
+    for name in verbs(Threads):
+        ours = inspect.signature(getattr(AsyncThreads, name))
+        assert ours == inspect.signature(getattr(Threads, name)), name
+
+
+def test_a_model_that_thinks_holds_no_write_up(desk: Desk) -> None:
+    """A view is being made while another message is stored; the view then comes."""
+    asked, stored = threading.Event(), threading.Event()
+
+    class Slow:
+        name = "slow"
+
+        def summarise(self, ask: Any) -> object:
+            asked.set()
+            assert stored.wait(20)
+            return {"points": [{"text": "They went on.", "refs": [1]}]}
+
+    async def main() -> tuple[Any, Any]:
+        memory = AsyncMemory(desk.memory)
+        for n in range(60):
+            desk.memory.append(f"Message {n} about the article on state.", thread="talk")
+        view = asyncio.ensure_future(
+            memory.threads.compact("talk", budget_tokens=300, compactor=Slow())
+        )
+        assert await asyncio.to_thread(asked.wait, 20)
+        event = await memory.append("One more.", thread="talk")
+        stored.set()
+        return await view, event
+
+    view, event = asyncio.run(main())
+    assert (view.fallback, view.through, event.seq) == (None, 60, 61)
 
 
 def test_it_answers_as_memory_does(desk: Desk) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from muniment import Memory, MunimentError, Unavailable
+from muniment.threads.handoff import CARRIED, Packet
 from tests.contract.kit import Desk, Place, dump
 
 WRITES: dict[str, Callable[[Memory, str, Path], Any]] = {
@@ -42,11 +43,19 @@ READS: dict[str, Callable[[Memory, str, Path], Any]] = {
     "profile": lambda m, r, f: m.profile(),
     "review": lambda m, r, f: m.review(),
     "export": lambda m, r, f: m.export(f / "out"),
+    "compact": lambda m, r, f: m.threads.compact("talk", budget_tokens=500),
+    "handoff": lambda m, r, f: m.threads.handoff("talk"),
+    "receive": lambda m, r, f: m.threads.receive(_packet()),
     "verify": lambda m, r, f: m.verify(),
     "doctor": lambda m, r, f: m.doctor(),
     "settings": lambda m, r, f: m.settings(),
     "delete_dry": lambda m, r, f: m.delete(record=r, dry_run=True),
 }
+
+
+def _packet() -> Packet:
+    seals = dict.fromkeys(("schema", "thread", "version", "at", *CARRIED), "")
+    return Packet("thr_any", 1, "2026-09-01T00:00:00+00:00", {}, seals, "")
 
 
 def _file(folder: Path, text: str) -> Path:

@@ -10,6 +10,11 @@ from tests.contract.kit import Desk, Place
 _CHAIN = "(SELECT id FROM threads WHERE tenant_id = '{t}' AND length = 4)"
 _MINE = "tenant_id = '{t}' AND thread_id = " + _CHAIN
 
+#: The superseded record, its changes of standing, and the decision that made it.
+_NPM = "tenant_id = '{t}' AND status <> 'active'"
+_ITS = "record_id IN (SELECT id FROM records WHERE " + _NPM + ")"
+_DECIDED = "tenant_id = '{t}' AND " + _ITS
+
 TAMPERING: dict[str, tuple[str, ...]] = {
     "payload": (
         "UPDATE events SET payload = replace(payload, 'wombat 2', 'wombat 9') WHERE " + _MINE,
@@ -90,6 +95,47 @@ TAMPERING: dict[str, tuple[str, ...]] = {
     ),
     "the words of a record": ("UPDATE versions SET content = 'evil' WHERE tenant_id = '{t}'",),
     "the value of a record": ("UPDATE versions SET value = '\"evil\"' WHERE tenant_id = '{t}'",),
+    "a record's status": ("UPDATE records SET status = 'deleted' WHERE " + _NPM,),
+    "a record unmuted": ("UPDATE records SET muted = {false} WHERE tenant_id = '{t}' AND muted",),
+    "a record's end": ("UPDATE records SET valid_to = NULL WHERE " + _NPM,),
+    "a record's expiry": ("UPDATE records SET expires_at = 5 WHERE " + _NPM,),
+    "a record's version": (
+        "UPDATE records SET version = 1 WHERE tenant_id = '{t}' AND version = 2",
+    ),
+    "a record's origin": ("UPDATE records SET origin = 'admin_policy' WHERE " + _NPM,),
+    "a record's scope": ("UPDATE records SET scope = '{{}}' WHERE " + _NPM,),
+    "a record's row": ("DELETE FROM records WHERE " + _NPM,),
+    "a record with all that is its own": (
+        "DELETE FROM versions WHERE record_id IN (SELECT id FROM records WHERE " + _NPM + ")",
+        "DELETE FROM transitions WHERE record_id IN (SELECT id FROM records WHERE " + _NPM + ")",
+        "DELETE FROM records WHERE " + _NPM,
+    ),
+    "status and its change alike": (
+        "UPDATE transitions SET status = 'expired' WHERE seq = 2 AND " + _ITS,
+        "UPDATE records SET status = 'expired' WHERE " + _NPM,
+    ),
+    "the time of a change": ("UPDATE transitions SET recorded_at = 5 WHERE seq = 1 AND " + _ITS,),
+    "the cause of a change": ("UPDATE transitions SET cause = 'x' WHERE seq = 2 AND " + _ITS,),
+    "the last change undone": (
+        "DELETE FROM transitions WHERE tenant_id = '{t}' AND seq = 2 AND muted",
+        "UPDATE records SET muted = {false} WHERE tenant_id = '{t}' AND muted",
+    ),
+    "another change": (
+        "INSERT INTO transitions SELECT tenant_id, record_id, 3, 'deleted', muted, valid_from, "
+        "valid_to, expires_at, recorded_at, 'delete' FROM transitions WHERE seq = 2 AND " + _ITS,
+        "UPDATE records SET status = 'deleted' WHERE " + _NPM,
+    ),
+    "a decision's action": ("UPDATE decisions SET action = 'refuse' WHERE " + _DECIDED,),
+    "a decision's reasons": ("UPDATE decisions SET reasons = '[]' WHERE " + _DECIDED,),
+    "a decision's origin": ("UPDATE decisions SET origin = 'admin_policy' WHERE " + _DECIDED,),
+    "a decision's time": ("UPDATE decisions SET decided_at = 5 WHERE " + _DECIDED,),
+    "a decision's record": ("UPDATE decisions SET record_id = 'rec_x' WHERE " + _DECIDED,),
+    "a decision gone": ("DELETE FROM decisions WHERE " + _DECIDED,),
+    "a decision added": (
+        "INSERT INTO decisions SELECT tenant_id, 'dec_x', candidate_id, action, reconcile, "
+        "reasons, origin, record_id, decided_at, policy_version, writer, write_reason "
+        "FROM decisions WHERE " + _DECIDED,
+    ),
 }
 
 #: Where the report must point: (table, what the row's name holds); ``ids`` are of the chain.
@@ -102,14 +148,32 @@ NAMED = {
     "payload that is no JSON": ("events", 1),
 }
 
+#: The table that the report must name for what was done to records and decisions.
+IN_TABLE = {
+    "a record's status": "records",
+    "a record unmuted": "records",
+    "a record's end": "records",
+    "status and its change alike": "transitions",
+    "the last change undone": "transitions",
+    "another change": "transitions",
+    "a decision's action": "decisions",
+    "a decision gone": "decisions",
+    "a decision added": "decisions",
+}
+
 
 def _worked_on(desk: Desk) -> list[str]:
     ids = [desk.say(f"wombat {n}", thread="chain").id for n in (1, 2, 3)]
     ids.append(desk.say("wombat 4", thread="chain").id)
     desk.remember("This project uses npm.", thread="other")
+    desk.wait()
+    desk.remember("This project uses pnpm.", thread="other")
+    short = desk.remember("I prefer short answers.", thread="other").record_id
+    desk.memory.mute(short)
+    desk.memory.revise(short, if_version=1, tags=["style"])
     desk.memory.list()
     report = desk.memory.verify()
-    assert report.ok and report.events == 5 and report.trail_entries >= 4, report.first_bad
+    assert report.ok and report.events == 8 and report.trail_entries >= 4, report.first_bad
     return ids
 
 
@@ -119,7 +183,8 @@ def test_tampering_is_found_and_the_first_bad_row_named(durable_place: Place, wh
     desk = Desk(durable_place)
     ids = _worked_on(desk)
     desk.memory.close()
-    durable_place.run(*(s.format(t=durable_place.tenant) for s in TAMPERING[what]))
+    named = {"t": durable_place.tenant, "false": 0 if durable_place.name == "file" else "false"}
+    durable_place.run(*(s.format(**named) for s in TAMPERING[what]))
     desk.memory = durable_place.open(desk.clock)
     report = desk.memory.verify()
     desk.memory.close()
@@ -129,6 +194,7 @@ def test_tampering_is_found_and_the_first_bad_row_named(durable_place: Place, wh
     if what in NAMED:
         table, position = NAMED[what]
         assert (report.first_bad["table"], report.first_bad["row"]) == (table, ids[position])
+    assert report.first_bad["table"] == IN_TABLE.get(what, report.first_bad["table"])
 
 
 def test_the_first_of_two_bad_rows_is_named(durable_place: Place) -> None:
@@ -148,7 +214,7 @@ def test_an_erased_payload_still_verifies_and_is_counted(desk: Desk) -> None:
     ids = _worked_on(desk)
     desk.memory.erase(event=ids[1])
     report = desk.memory.verify()
-    assert (report.ok, report.erased, report.events) == (True, 1, 5)
+    assert (report.ok, report.erased, report.events) == (True, 1, 8)
 
 
 def test_one_tenants_bad_row_is_not_anothers(durable_place: Place) -> None:

@@ -31,7 +31,7 @@ LATER = NOW + timedelta(minutes=5)
 WEB = {"project": "web"}
 TABLES = (
     "events threads candidates decisions records versions transitions lineage tombstones trail "
-    "idempotency"
+    "idempotency checkpoints thread_state tool_calls approvals blobs"
 ).split()
 
 
@@ -117,7 +117,7 @@ Prepared = dict[str, Any]
 
 
 def prepare(memory: Memory, clock: ManualClock) -> Prepared:
-    """A record, a held candidate and a second source, said before the crash."""
+    """A record, a held candidate, a second source and a begun call, from before the crash."""
     runtime = Principal(tenant=memory.principal.tenant, user="lin", channel="runtime")
     event = memory.append("This project uses npm.", thread="t", scope=WEB, principal=runtime)
     [made] = memory.remember(event=event, principal=runtime)
@@ -134,6 +134,7 @@ def prepare(memory: Memory, clock: ManualClock) -> Prepared:
         principal=runtime,
     )
     assert held.action == "hold"
+    memory.threads.begin("t", "begun", "push", worker="w", principal=runtime)
     clock.advance(timedelta(minutes=1))
     return {
         "record": made.record_id,
@@ -154,6 +155,12 @@ VERBS: dict[str, Callable[[Memory, Prepared], Any]] = {
     "revise": lambda m, p: m.revise(p["record"], if_version=1, value="yarn"),
     "delete": lambda m, p: m.delete(record=p["record"]),
     "erase": lambda m, p: m.erase(record=p["record"]),
+    "checkpoint": lambda m, p: m.threads.checkpoint(
+        "u", {"goal": "g", "open": ["a", "b"]}, messages=[{"by": "user", "text": "go on"}]
+    ),
+    "begin": lambda m, p: m.threads.begin("u", "k", "push", {"to": "main"}),
+    "done": lambda m, p: m.threads.done("t", "begun", ["wombat"] * 20_000, worker="w"),
+    "approve": lambda m, p: m.threads.approve("u", "push", {"do": "push"}),
 }
 
 
@@ -173,7 +180,8 @@ def look(memory: Memory) -> dict[str, Any]:
         states = rows("SELECT status, version FROM records WHERE $T ORDER BY status, version")
         held = rows("SELECT status FROM candidates WHERE $T ORDER BY status")
         blanked = rows("SELECT count(*) FROM events WHERE $T AND payload IS NULL")
-        return {**counts, "states": states, "held": held, "blanked": blanked}
+        calls = rows("SELECT status FROM tool_calls WHERE $T ORDER BY status")
+        return {**counts, "states": states, "held": held, "blanked": blanked, "calls": calls}
 
     state: dict[str, Any] = memory._parts.store.read(tenant, work)
     report = memory.verify()

@@ -67,7 +67,9 @@ def test_all_or_none_on_sqlite(tmp_path: Path, verb: str) -> None:
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("verb", ["remember", "supersede", "confirm", "erase"])
+@pytest.mark.parametrize(
+    "verb", ["remember", "supersede", "confirm", "erase", "checkpoint", "done"]
+)
 def test_all_or_none_on_postgres(
     postgres_server: Server, pg_url: str, tmp_path: Path, verb: str
 ) -> None:

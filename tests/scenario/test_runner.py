@@ -224,7 +224,7 @@ def test_a_fault_of_the_product_is_a_failure_and_not_the_end(
 
 NO_SCENARIO = {
     "an unknown verb": ("- frobnicate: {}\n", 0, "`frobnicate`"),
-    "a verb of a later version": ("- resume: {}\n", 0, "`resume`"),
+    "a call without its key": ("- tool: {name: push}\n", 0, "`key`"),
     "two verbs": ("- clock: +1d\n  thread: A\n", 0, "exactly one verb"),
     "no verb": ("- at: 2026-09-01T10:00:00Z\n", 0, "exactly one verb"),
     "an unknown modifier": ("- clock: +1d\n  expects: []\n", 1, "`expects`"),

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import io
+from contextlib import ExitStack
 from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import muniment
 from muniment.clock import ManualClock
 from muniment.scenario import run
-from muniment.scenario.lines import NotAScenario
 from muniment.scenario.load import load
 from muniment.scenario.play import play
 
 STORIES = Path(run.__file__).parent / "stories"
-NEEDS_THREADS = STORIES / "blog_agent.yaml"
-PLAYED = sorted(path for path in STORIES.glob("*.yaml") if path != NEEDS_THREADS)
+PLAYED = sorted(STORIES.glob("*.yaml"))
 
 
 @pytest.mark.parametrize("path", PLAYED, ids=lambda p: p.stem)
@@ -35,11 +35,15 @@ def test_the_story_holds_on_postgresql(path: Path, pg_url: str, tmp_path: Path) 
     clock = run.clock_of(scenario)
     assert scenario.now is not None
     assert isinstance(clock, ManualClock)
-    opened = muniment.open(
-        pg_url, key_file=tmp_path / "key", clock=clock, tz=scenario.now.tzinfo or UTC
-    )
-    with opened as memory:
-        failed = [p.to_dict() for p in play(scenario, memory, clock) if not p.ok]
+    with ExitStack() as opened:
+
+        def anew() -> muniment.Memory:
+            zone = scenario.now.tzinfo if scenario.now else None
+            options: Any = {"key_file": tmp_path / "key", "clock": clock, "tz": zone or UTC}
+            return opened.enter_context(muniment.open(pg_url, **options))
+
+        played = play(scenario, anew(), clock, reopen=anew)
+        failed = [p.to_dict() for p in played if not p.ok]
     assert failed == []
 
 
@@ -50,16 +54,3 @@ def test_a_story_runs_on_a_store_named_by_url(
     monkeypatch.setenv("MUNIMENT_KEY_FILE", str(tmp_path / "key"))
     out = io.StringIO()
     assert run.run_files([STORIES / "npm_to_pnpm.yaml"], url=pg_url, out=out) == 0, out.getvalue()
-
-
-def test_what_needs_threads_is_refused_with_its_line() -> None:
-    """Verbs of a later version are said, not skipped, and nothing is played."""
-    out, err = io.StringIO(), io.StringIO()
-    assert run.run_files([NEEDS_THREADS], out=out, err=err) == run.NO_SCENARIO
-    lines = NEEDS_THREADS.read_text(encoding="utf-8").splitlines()
-    number = next(n for n, line in enumerate(lines, start=1) if line.startswith("- checkpoint"))
-    assert f"blog_agent.yaml:{number}: " in err.getvalue()
-    assert "`checkpoint`" in err.getvalue()
-    assert out.getvalue() == ""
-    with pytest.raises(NotAScenario):
-        load(NEEDS_THREADS)

@@ -25,6 +25,7 @@ from muniment.cli import (
     recalling,
     reviewing,
     scenarios,
+    threads,
     writing,
 )
 from muniment.cli.exits import code_of, report, report_bug, tell
@@ -35,6 +36,8 @@ _WITH_VALUE = {
     "--url",
     "--tenant",
     "--user",
+    "--team",
+    "--role",
     "--project",
     "--scope",
     "--key-file",
@@ -139,6 +142,12 @@ def root(
     ] = None,
     tenant: Annotated[str | None, typer.Option(help="The tenant (MUNIMENT_TENANT).")] = None,
     user: Annotated[str | None, typer.Option(help="The user who acts (MUNIMENT_USER).")] = None,
+    team: Annotated[
+        list[str] | None, typer.Option(help="A team the user belongs to; repeatable.")
+    ] = None,
+    role: Annotated[
+        list[str] | None, typer.Option(help="A role the user has, such as approve; repeatable.")
+    ] = None,
     project: Annotated[
         str | None, typer.Option(help="The project it is about (MUNIMENT_PROJECT).")
     ] = None,
@@ -162,7 +171,18 @@ def root(
     ] = False,
 ) -> None:
     """Shared options may stand before or after the command."""
-    given = Given(url, tenant, user, project, tuple(scope or ()), key_file, language, as_json)
+    given = Given(
+        url=url,
+        tenant=tenant,
+        user=user,
+        teams=tuple(team or ()),
+        roles=tuple(role or ()),
+        project=project,
+        scope=tuple(scope or ()),
+        key_file=key_file,
+        language=language,
+        as_json=as_json,
+    )
     ctx.obj = Session(given)
     if ctx.invoked_subcommand is None:
         print(ctx.get_help())
@@ -180,6 +200,7 @@ for _module in (
     keeping,
     moving,
     policy,
+    threads,
     scenarios,
     database,
 ):

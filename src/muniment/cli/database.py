@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +14,7 @@ from muniment.errors import Conflict, InvalidInput, MunimentError, Unavailable
 from muniment.ids import SortableIds
 from muniment.store import ddl
 from muniment.store.backend import Backend
-from muniment.store.connect import connect
+from muniment.store.connect import backend_of, connect, file_of
 
 db = typer.Typer(help="Look after the database: schema, role, key.")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}")
@@ -31,7 +30,7 @@ def upgrade(ctx: typer.Context) -> None:
     """Bring the schema to this version's; a new database gets it whole."""
     session = session_of(ctx)
     session.forbid_agents("change the schema")
-    backend = backend_of(session.url)
+    backend = _database(session.url)
     try:
         before = _version(backend)
         after = before if before == ddl.HEAD else ddl.upgrade(backend)[1]
@@ -52,7 +51,7 @@ def info(ctx: typer.Context) -> None:
     """What kind of store it is and which schema it has, also where it cannot be opened."""
     session = session_of(ctx)
     _must_exist(session.url)
-    backend = backend_of(session.url)
+    backend = _database(session.url)
     try:
         found = _version(backend)
     except Exception as error:
@@ -146,26 +145,18 @@ def _ask(session: Session) -> None:
     session.agree("Start a new epoch? Older rows can never be verified again.")
 
 
-def backend_of(url: str) -> Backend:
-    """The bare database behind a URL, whatever its schema."""
-    if url.startswith("sqlite"):
-        from muniment.store.sqlite import SqliteBackend
-
-        path = Path(url.removeprefix("sqlite:///"))
-        if not url.startswith("sqlite:///") or not path.name:
-            raise InvalidInput("store.url", "use sqlite:///relative.db or sqlite:////absolute.db")
-        if not path.parent.is_dir():
-            raise Unavailable("store.unreachable", f"the directory {path.parent} does not exist")
-        return SqliteBackend(path)
-    from muniment.store.postgres import PostgresBackend
-
-    return PostgresBackend(url)
+def _database(url: str) -> Backend:
+    """The bare database, which outlives the command."""
+    backend = backend_of(url)
+    if backend.in_memory:
+        raise InvalidInput("store.url", "use sqlite:///relative.db or sqlite:////absolute.db")
+    return backend
 
 
 def _must_exist(url: str) -> None:
     """Looking at a file must not make it."""
-    path = Path(url.removeprefix("sqlite:///"))
-    if url.startswith("sqlite:///") and not path.exists():
+    path = file_of(url)
+    if path is not None and not path.exists():
         raise Unavailable("store.missing", f"{path} does not exist")
 
 

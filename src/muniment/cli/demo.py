@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +19,7 @@ from muniment.memory import Memory
 from muniment.scope import Principal
 
 DEFAULT_STORE = Path("demo-store/memory.db")
+_WORK = ("checkpoint", "begin", "crash", "resume")
 _MARK = ".demo"  # a file beside a store that the demo made
 _PARTS = ("", "-wal", "-shm", ".index", ".index-wal", ".index-shm", ".key")
 
@@ -44,10 +47,22 @@ def demo(
     again = path is not None and _prepare(path, fresh)
     url = session.given.url or f"sqlite:///{path}"
     told = Session(
-        Given(url, TENANT, USER, None, (), session.given.key_file, session.given.language)
+        Given(
+            url=url,
+            tenant=TENANT,
+            user=USER,
+            key_file=session.given.key_file,
+            language=session.given.language,
+        )
     )
-    with muniment.open(url, principal=_who(USER), key_file=session.given.key_file) as memory:
-        teller = Teller(memory, told)
+
+    with contextlib.ExitStack() as opened:
+
+        def reopen() -> Memory:
+            key_file = session.given.key_file
+            return opened.enter_context(muniment.open(url, principal=_who(USER), key_file=key_file))
+
+        teller = Teller(reopen(), told, reopen)
         if session.as_json:
             session.screen.data(
                 {"url": shown_url(url), "steps": [teller.seen(step) for step in STORY]}
@@ -90,8 +105,8 @@ def _who(user: str) -> Principal:
 class Teller:
     """Runs the steps and shows what each one gave."""
 
-    def __init__(self, memory: Memory, session: Session) -> None:
-        self.memory, self.session = memory, session
+    def __init__(self, memory: Memory, session: Session, reopen: Callable[[], Memory]) -> None:
+        self.memory, self.session, self._reopen = memory, session, reopen
         self.screen, self.zh = session.screen, session.language == "zh"
         self._now = datetime.now(UTC)
         self._telling = f"{self._now:%Y%m%dT%H%M%S%f}"
@@ -99,6 +114,8 @@ class Teller:
     def run(self, step: Step) -> Any:
         """The verb of a step."""
         scope = {"project": step.project, "task": TASK}
+        if step.verb in _WORK:
+            return self._work(step, scope)
         if step.verb == "say":
             at = self._now - timedelta(days=step.days_ago) if step.days_ago else None
             return self.memory.remember(
@@ -112,6 +129,20 @@ class Teller:
             )
         verb = getattr(self.memory, step.verb)
         return verb(step.text, scope=scope, principal=_who(step.user), **step.more)
+
+    def _work(self, step: Step, scope: dict[str, str]) -> Any:
+        """A step of the task itself: state, a call with effects, a crash, going on."""
+        thread, who = f"{step.thread}-{self._telling}", _who(step.user)
+        threads = self.memory.threads
+        if step.verb == "checkpoint":
+            return threads.checkpoint(thread, step.more, scope=scope, principal=who)
+        if step.verb == "begin":
+            given = {**step.more, "worker": "demo"}
+            return threads.begin(thread, step.text, **given, scope=scope, principal=who)
+        if step.verb == "resume":
+            return threads.resume(thread, worker="demo", scope=scope, principal=who)
+        self.memory = self._reopen()  # what was open stays as it was, as after a kill
+        return None
 
     def seen(self, step: Step) -> dict[str, Any]:
         """A step as data."""
@@ -135,15 +166,29 @@ class Teller:
         self.screen.line(step.note[self.zh], style="dim")
         speaker = step.user if step.by == "user" else step.by
         arrow = "" if step.verb == "say" else f" [{step.verb}, {step.project}]"
-        self.screen.line(f"{speaker}{arrow}: {step.text}", style="bold")
+        if step.text:
+            self.screen.line(f"{speaker}{arrow}: {step.text}", style="bold")
         seen = self.run(step)
-        if step.verb == "say":
+        if step.verb in _WORK:
+            self._worked(step, seen)
+        elif step.verb == "say":
             self._decisions(seen)
         elif step.verb == "recall":
             self._recalled(seen)
         else:
             recalling.block(self.screen, seen)
             recalling.account(self.screen, seen)
+
+    def _worked(self, step: Step, seen: Any) -> None:
+        if step.verb == "checkpoint":
+            told = self._("committed as version", "已提交为版本")
+            self.screen.line(f"{told} {seen.version} ({seen.size} bytes)", indent=2)
+        elif step.verb == "begin":
+            told = self._("yours to run", "由你执行")
+            self.screen.line(f"{seen.name} {seen.key}: {seen.status.value}, {told}", indent=2)
+        elif step.verb == "resume":
+            for line in str(seen).splitlines():
+                self.screen.line(line, indent=2)
 
     def _decisions(self, made: Any) -> None:
         if not made:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -29,6 +29,8 @@ class Given:
     url: str | None = None
     tenant: str | None = None
     user: str | None = None
+    teams: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
     project: str | None = None
     scope: tuple[str, ...] = ()
     key_file: Path | None = None
@@ -65,11 +67,17 @@ class Session:
 
     @property
     def principal(self) -> Principal:
-        """Who acts.  Raises `NotAllowed` where a person is claimed and no terminal is there."""
+        """Who acts.  Raises `NotAllowed` where a person is claimed and no terminal is there, and
+        for a role that a model takes for itself."""
+        channel = channel_of(self.settings.channel)
+        if self.given.roles and channel is Channel.AGENT:
+            raise NotAllowed("role.channel", "the agent channel has no roles; leave --role out")
         return Principal(
             tenant=self.given.tenant or self.settings.tenant,
             user=self.given.user or self.settings.user,
-            channel=channel_of(self.settings.channel),
+            teams=self.given.teams,
+            roles=frozenset(self.given.roles),
+            channel=channel,
         )
 
     @property
@@ -109,20 +117,21 @@ class Session:
         shared, secret = self._shared(), urlsplit(self.given.url or "").password is not None
         if secret:
             prefix += f'{program()} --url "$MUNIMENT_URL" '
-            shared.pop("--url")
-            return prefix + quoted([*_flat(shared), *words])
+            return prefix + quoted([*_flat(shared[1:]), *words])
         return prefix + quoted([*program().split(" "), *_flat(shared), *words])
 
-    def _shared(self) -> dict[str, str]:
+    def _shared(self) -> list[tuple[str, str]]:
+        """What was given of store (first) and principal, to be given again."""
         g = self.given
-        named = {"--url": g.url, "--tenant": g.tenant, "--user": g.user}
-        if g.key_file is not None:
-            named["--key-file"] = str(g.key_file)
-        return {name: value for name, value in named.items() if value is not None}
+        key_file = None if g.key_file is None else str(g.key_file)
+        named = [("--url", g.url), ("--tenant", g.tenant), ("--user", g.user)]
+        named += [("--team", t) for t in g.teams] + [("--role", r) for r in g.roles]
+        named += [("--key-file", key_file)]
+        return [(name, value) for name, value in named if value is not None]
 
 
-def _flat(options: Mapping[str, str]) -> list[str]:
-    return [word for pair in options.items() for word in pair]
+def _flat(options: Sequence[tuple[str, str]]) -> list[str]:
+    return [word for pair in options for word in pair]
 
 
 def channel_of(wanted: str | None) -> Channel:

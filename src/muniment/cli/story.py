@@ -58,6 +58,43 @@ STORY: tuple[Step, ...] = (
         days_ago=1,
     ),
     Step(
+        "checkpoint",
+        (
+            "The task's own state is committed step by step: what is planned, done and seen.",
+            "任务自身的状态按步骤提交：计划、进度、观察。",
+        ),
+        "写作完成，构建通过",
+        more={
+            "goal": "写完第六篇",
+            "plan": [
+                {"step": "写作", "status": "done"},
+                {"step": "构建", "status": "done", "after": ["写作"]},
+                {"step": "提交", "status": "running", "after": ["构建"]},
+            ],
+            "artifacts": [{"path": "src/content/posts/06.md", "revision": "a1b2c3"}],
+            "observations": [{"name": "build", "value": "passed", "how": "npm run build"}],
+        },
+    ),
+    Step(
+        "begin",
+        (
+            "A push is begun under a key. Then the process dies before it can say how it went.",
+            "推送以一个键登记开始；随后进程死掉，没来得及说结果。",
+        ),
+        "push-6",
+        more={"name": "git_push", "observe": "git ls-remote origin main"},
+    ),
+    Step("crash", ("(the process is killed)", "（进程被杀死）")),
+    Step(
+        "resume",
+        (
+            "The same conversation goes on from the last committed step: the push is reported as "
+            "unknown, to be looked at and not repeated; the build counts as seen then, not now.",
+            "同一会话从最后提交的一步继续：推送的结果未知，要去看而不是重做；构建只算“当时通过”。",
+        ),
+        "A",
+    ),
+    Step(
         "chapter",
         ("Conversation B, today: a new task, a new window", "会话 B，今天：新的任务，新的窗口"),
     ),

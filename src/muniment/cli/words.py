@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -52,6 +53,18 @@ def read(path: Path) -> str:
         raise Unavailable("file.unreadable", f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InvalidInput("text.not_utf8", f"{path}: not UTF-8 text") from None
+
+
+def write_new(path: Path, text: str) -> None:
+    """A new file for its owner alone; one that is there is never written over."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InvalidInput("file.exists", f"{path} exists; name a new file") from None
+    except OSError as error:
+        raise Unavailable("file.unwritable", f"{path}: {error.strerror}") from None
 
 
 def json_of(text: str, name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from muniment.recall.envelope import Envelope
-from muniment.text import safe_for_terminal
+from muniment.text import inert
 
 OPEN, CLOSE = "<muniment-memory>", "</muniment-memory>"
 
@@ -79,10 +79,3 @@ def _title(e: Envelope, language: str) -> str:
     if not e.sure:
         parts.append("未确认" if zh else "unconfirmed")
     return "；".join(parts) if zh else "; ".join(parts)
-
-
-def inert(text: str) -> str:
-    """Text that can be read and nothing more: one line, no markup that could close the fence,
-    no terminal codes, no invisible or direction marks, no images."""
-    flat = " ".join(safe_for_terminal(text.replace("\r", " ").replace("\n", " ⏎ ")).split())
-    return flat.replace("<", "‹").replace(">", "›").replace("![", "! [")

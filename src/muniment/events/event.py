@@ -47,7 +47,7 @@ _ANSWERS = (EventKind.CONFIRMATION, EventKind.REVISION)
 #: What each channel may append.  `runtime` attests who spoke; an agent can attest nothing.
 APPENDS: Mapping[Channel, frozenset[EventKind]] = {
     Channel.RUNTIME: frozenset(EventKind) - {EventKind.POLICY},
-    Channel.USER: frozenset({EventKind.USER, *_ANSWERS}),
+    Channel.USER: frozenset({EventKind.USER, EventKind.APPROVAL, *_ANSWERS}),
     Channel.AGENT: frozenset({EventKind.ASSISTANT, EventKind.TOOL_RESULT, EventKind.TOOL_CALL}),
     Channel.ADMIN: frozenset({EventKind.POLICY, EventKind.FILE, EventKind.APPROVAL, *_ANSWERS}),
     Channel.IMPORT: frozenset(EventKind) - {EventKind.POLICY},

@@ -14,7 +14,11 @@ from muniment.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A conversation or task; ``owner`` is the user whose thread it is."""
+    """A conversation or task.
+
+    ``owner`` is the user whose thread it is, ``label`` what they call it; ``length`` counts its
+    events, ``version`` the checkpoints of its state.  A deleted thread takes no more of either.
+    """
 
     id: ThreadId
     tenant: str
@@ -22,6 +26,10 @@ class Thread:
     owner: str | None
     created_at: datetime
     length: int = 0
+    label: str | None = None
+    version: int = 0
+    resumed_at: datetime | None = None
+    deleted_at: datetime | None = None
 
 
 class EventLog(Protocol):
@@ -47,8 +55,13 @@ class EventLog(Protocol):
         """The event with its neighbours in the thread."""
         ...
 
+    def between(self, thread_id: ThreadId, first: int, last: int) -> list[Event]:
+        """The events of a thread by their numbers, both ends included, in order."""
+        ...
+
     def blank(self, ids: Iterable[EventId]) -> int:
-        """Remove payloads and salts for good; the chain keeps verifying.  Count of events."""
+        """Remove payloads and salts for good, and what a model summed them up in; the chain
+        keeps verifying.  Count of events."""
         ...
 
     def find(

@@ -104,7 +104,7 @@ def make_event(
         user=principal.user if kind in PERSONAL else None,
         redacted=any(f.grade.name == "BLOCK" for f in found) or found_there,
         metadata=metadata,
-        **{p: _position(getattr(message, p), p) for p in _POSITIONS},
+        **{p: position(getattr(message, p), p) for p in _POSITIONS},
         **{n: v for n, (v, _) in names.items()},
     )
 
@@ -145,7 +145,8 @@ def _name(value: object, name: str, digest: Callable[..., str]) -> tuple[str | N
     return shown, bool(found)
 
 
-def _position(value: object, name: str) -> str | None:
+def position(value: object, name: str) -> str | None:
+    """A run, turn or step as an id; numbers will do."""
     return (
         None
         if value is None

@@ -38,17 +38,20 @@ def grounded(
     The spellings that ``catalogue`` (the shipped one by default) knows for a value count as the
     value.  Of a text the first 200,000 characters are read.
     """
+    predicate = (catalogue or builtin()).get(candidate.predicate)
+    return borne_out(candidate.content, texts, _spellings(candidate.value, predicate))
+
+
+def borne_out(content: str, texts: Sequence[str], spellings: frozenset[str] = frozenset()) -> bool:
+    """`grounded` for words alone; ``spellings`` are those (normalised) that show their value."""
     texts = [text[:_EVIDENCE_CHARS_MAX] for text in texts if text]
     if not texts:
         return False
     known = [_plain(text) for text in texts]
-    content = candidate.content
     needed = [_plain(term) for term in identifiers(content)]
     labels = _labels(content)
     if labels and not labels <= frozenset().union(*map(_labels_shown, texts)):
         return False
-    predicate = (catalogue or builtin()).get(candidate.predicate)
-    spellings = _spellings(candidate.value, predicate)
     if not all(_occurs(term, known) or term in spellings for term in needed):
         return False
     bearing: Sequence[str]
@@ -57,6 +60,12 @@ def grounded(
     else:
         bearing = _sharing(content, texts)
     return any(_same_polarity(content, text, spellings) for text in bearing)
+
+
+def names_occur(content: str, texts: Sequence[str]) -> bool:
+    """Whether every number, quotation and identifier of the content is in one of the texts."""
+    known = [_plain(text[:_EVIDENCE_CHARS_MAX]) for text in texts if text]
+    return all(_occurs(_plain(term), known) for term in identifiers(content))
 
 
 def _sharing(content: str, texts: Sequence[str]) -> Sequence[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from muniment.gate.settle import classed, settle
 from muniment.ids import CandidateId, RecordId
 from muniment.scope import Channel, Principal, Scope, permits
 from muniment.text import negated
+from muniment.text.grounds import declines
 from muniment.trail.entry import Entry, actor_of
 
 
@@ -147,7 +147,7 @@ def check_may_answer(
     if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
         raise NotAllowed("confirm.channel", f"the {principal.channel} channel cannot confirm")
     _check_answer(principal, held, answer, "confirm")
-    if answer is not None and (negated(answer.text or "") or _NO.search(answer.text or "")):
+    if answer is not None and declines(answer.text or ""):
         raise NotAllowed("confirm.answer_is_no", "the answer is a no; use `reject`")
     c = classed(held.candidate, policy)
     admin = principal.channel is Channel.ADMIN
@@ -183,9 +183,6 @@ def _check_answer(principal: Principal, held: Held, answer: Event | None, verb: 
         raise NotAllowed(f"{verb}.needs_answer", "an imported or unattested event answers nothing")
     if answer.said_at < held.created_at:
         raise NotAllowed(f"{verb}.answer_too_old", "the answer is older than the question")
-
-
-_NO = re.compile(r"^\W*(?:no|nope|nah)\b|算了|取消|不用", re.IGNORECASE)
 
 
 def check_may_edit(principal: Principal) -> None:

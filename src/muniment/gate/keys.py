@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from muniment.clock import micros
 from muniment.events.event import Event
 from muniment.gate.candidate import Candidate
 from muniment.gate.codec import candidate_to_dict
@@ -73,6 +74,20 @@ def title_of(digest: Callable[..., str], row: Mapping[str, Any]) -> str:
         row["condition_key"],
         row["predicate"] or "",
         row["origin"],
+    )
+
+
+def move_of(digest: Callable[..., str], row: Mapping[str, Any]) -> str:
+    """Seals one change of a record's standing, from its columns."""
+    times = [row[name] for name in ("valid_from", "valid_to", "expires_at", "recorded_at")]
+    return digest(
+        "move",
+        row["record_id"],
+        str(row["seq"]),
+        row["status"],
+        str(bool(row["muted"])),
+        *("" if at is None else str(micros(at)) for at in times),
+        row["cause"],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from muniment.events.event import Event
 from muniment.gate import standing
@@ -187,7 +188,13 @@ def _revocable(unit: Unit, c: Candidate) -> tuple[Record, ...]:
 
 
 def _entry(work: Settling, decision: Decision) -> Entry:
-    details = {
+    details = told(decision, work.policy.version) | {"title": decision.title}
+    return Entry("decide", work.now, actor_of(work.principal), details)
+
+
+def told(decision: Decision, policy: str) -> dict[str, Any]:
+    """A decision in the words of the trail."""
+    return {
         "decision": decision.id,
         "candidate": decision.candidate_id,
         "result": decision.action.value,
@@ -195,7 +202,6 @@ def _entry(work: Settling, decision: Decision) -> Entry:
         "reasons": list(decision.reasons),
         "record": decision.record_id,
         "evidence": list(decision.candidate.evidence),
-        "policy": work.policy.version,
-        "title": decision.title,
+        "policy": policy,
+        "origin": decision.origin.value,
     }
-    return Entry("decide", work.now, actor_of(work.principal), details)

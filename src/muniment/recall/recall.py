@@ -175,7 +175,7 @@ def _turns(
 def readable(unit: Unit, event: Event, principal: Principal) -> bool:
     """Whether the principal may read an event: it takes access to its thread."""
     thread = unit.events.thread(event.thread)
-    if thread is None or not permits(principal, thread.scope):
+    if thread is None or thread.deleted_at or not permits(principal, thread.scope):
         return False
     return thread.owner == principal.user
 

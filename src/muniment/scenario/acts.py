@@ -2,65 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from muniment.clock import Clock, ManualClock
+from muniment.clock import ManualClock
 from muniment.errors import InvalidInput
-from muniment.memory import Memory
 from muniment.records.record import Record
 from muniment.scenario.expect import differences
-from muniment.scenario.labels import FIRST_THREAD, Labels, Threads
-from muniment.scenario.load import Scenario, Step, moved_to
+from muniment.scenario.load import Step, moved_to
 from muniment.scenario.shown import event_data, held_data, record_data
+from muniment.scenario.stage import PAGE, Stage
+from muniment.scenario.thread_acts import THREAD_ACTS
 from muniment.scope import PARTS, Principal, Scope
-
-Reopen = Callable[[], Memory]
-PAGE = 1000
-
-
-@dataclass(slots=True)
-class Stage:
-    """Where a story is played: the memory, its clock, who speaks and where, and the labels."""
-
-    memory: Memory
-    clock: Clock
-    principal: Principal
-    scope: Scope
-    reopen: Reopen | None = None
-    thread: str = FIRST_THREAD
-    labels: Labels = field(default_factory=Labels)
-    threads: Threads = field(default_factory=Threads)
-
-    @classmethod
-    def of(
-        cls, scenario: Scenario, memory: Memory, clock: Clock, reopen: Reopen | None = None
-    ) -> Stage:
-        """The stage as a scenario finds it."""
-        who = Principal.of(scenario.principal)
-        return cls(memory, clock, who, Scope.of(scenario.scope), reopen)
-
-    def act(self, step: Step) -> Any:
-        """Do what a step says; what it shows as plain data."""
-        return _ACTS[step.verb](self, step)
-
-    def ask(self, verb: str, *args: Any, **given: Any) -> Any:
-        """Call a verb of the product as whoever speaks; an unknown field is its caller's fault."""
-        call = getattr(self.memory, verb)
-        given["principal"] = self.principal
-        try:
-            inspect.signature(call).bind(*args, **given)
-        except TypeError as error:
-            raise InvalidInput(f"{verb}.arguments", f"{verb}: {error}") from None
-        return call(*args, **given)
-
-    def open_thread(self) -> str:
-        """The id of the current thread."""
-        return self.threads.open(self.memory, self.thread, self.principal, self.scope)
-
 
 # ---------------------------------------------------------------- evidence and the gate
 
@@ -245,6 +199,11 @@ def _crash(stage: Stage, step: Step) -> None:
     stage.memory = stage.reopen()
 
 
+def act(stage: Stage, step: Step) -> Any:
+    """Do what a step says; what it shows as plain data."""
+    return _ACTS[step.verb](stage, step)
+
+
 _ACTS: dict[str, Callable[[Stage, Step], Any]] = {
     "thread": _thread,
     "say": _say,
@@ -263,4 +222,5 @@ _ACTS: dict[str, Callable[[Stage, Step], Any]] = {
     "in": _in,
     "crash": _crash,
     "expect_records": _expect_records,
+    **THREAD_ACTS,
 }

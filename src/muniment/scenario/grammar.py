@@ -13,9 +13,6 @@ from muniment.scenario.lines import Map, NotAScenario
 MODIFIERS = ("at", "expect", "error", "extra")
 ERRORS = ("invalid_input", "not_found", "not_allowed", "conflict", "unavailable")
 
-#: Verbs of the language that this version does not have: said, never skipped.
-NOT_YET = ("checkpoint", "tool", "tool_done", "tool_failed", "resume")
-
 DECISION = (
     *("action", "reconcile", "kind", "origin", "subject", "scope", "condition", "predicate"),
     *("value", "status", "supersedes", "expires_at", "reasons", "id"),
@@ -54,6 +51,13 @@ VERBS: dict[str, Verb] = {
     "history": Verb("value", fields=("record", "as_of", "believed_at"), needs=("record",)),
     **dict.fromkeys(("mute", "unmute", "expire", "delete", "erase"), _FORGET),
     "settings": Verb("value"),
+    "checkpoint": Verb("value"),
+    "approve": Verb("value", needs=("name",)),
+    "revoke": Verb("", (str,)),
+    "tool": Verb("value", needs=("key", "name")),
+    "tool_done": Verb("value", needs=("key",)),
+    "tool_failed": Verb("value", needs=("key",)),
+    "resume": Verb("value", fields=("worker", "current")),
     "crash": Verb("", fields=()),
     "clock": Verb("", (str,)),
     "as": Verb(""),
@@ -66,8 +70,6 @@ def verb_of(step: Map) -> str:
     """The one verb of a step; everything beside it has to be a modifier."""
     names = [name for name in step if name not in MODIFIERS]
     for name in names:
-        if name in NOT_YET:
-            raise NotAScenario(f"this version does not have the verb `{name}`", step.line_of(name))
         if name not in VERBS:
             raise NotAScenario(
                 f"`{name}` is neither a verb nor one of {_listed(MODIFIERS)}; "

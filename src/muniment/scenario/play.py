@@ -9,7 +9,7 @@ from typing import Any
 from muniment.clock import Clock
 from muniment.errors import MunimentError, Unavailable
 from muniment.memory import Memory
-from muniment.scenario.acts import PAGE, Reopen, Stage
+from muniment.scenario.acts import act
 from muniment.scenario.expect import (
     context_differences,
     decision_differences,
@@ -19,6 +19,8 @@ from muniment.scenario.expect import (
 )
 from muniment.scenario.grammar import VERBS
 from muniment.scenario.load import Scenario, Step
+from muniment.scenario.stage import PAGE, Reopen, Stage
+from muniment.scenario.thread_acts import THREAD_ACTS
 from muniment.scope import Channel, Principal
 
 
@@ -60,7 +62,7 @@ def play(
 
 def _expecting(stage: Stage, step: Step) -> Played:
     try:
-        seen = stage.act(step)
+        seen = act(stage, step)
     except MunimentError as error:
         return Played(step, _error_data(error), [f"expected no error, seen {_told(error)}"])
     except Exception as error:  # a fault of the product is a finding, not the end of the run
@@ -70,11 +72,11 @@ def _expecting(stage: Stage, step: Step) -> Played:
 
 
 def _expecting_error(stage: Stage, step: Step) -> Played:
-    if step.verb == "say":
+    if step.verb == "say" or step.verb in THREAD_ACTS:
         stage.open_thread()  # opening one is ours, not a trace of the call that fails
     before = _standing(stage)
     try:
-        seen = stage.act(step)
+        seen = act(stage, step)
     except MunimentError as error:
         failed = []
         if step.error not in (error.kind, error.code):
@@ -104,6 +106,7 @@ def _standing(stage: Stage) -> dict[str, Any]:
     memory = stage.memory
     try:
         counts = memory.doctor(principal=admin)
+        states = [(t.thread.id, t.thread.version) for t in memory.threads.list(principal=who)]
         listed: list[tuple[Any, ...]] = []
         after = None
         while page := memory.list(limit=PAGE, after=after, principal=admin):
@@ -119,6 +122,7 @@ def _standing(stage: Stage) -> dict[str, Any]:
         "listed": sorted(listed),
         "waiting": sorted((h.id, h.digest, h.status.value, h.count) for h in held),
         "settings": settings,
+        "states": sorted(states),
     }
 
 

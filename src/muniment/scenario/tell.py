@@ -12,6 +12,13 @@ from muniment.scenario.load import Scenario, Step
 from muniment.scenario.play import Played
 
 WIDTH = 100
+#: What is told of a step about a thread's own state.
+_TOLD = {
+    "checkpoint": ("version",),
+    "approve": ("name", "by"),
+    **dict.fromkeys(("tool", "tool_done", "tool_failed"), ("status", "attempt", "result", "error")),
+    "resume": ("version", "unknown_tools", "running_tools", "stale", "approvals", "task"),
+}
 
 
 def heading(scenario: Scenario) -> str:
@@ -70,6 +77,9 @@ def _seen(done: Step, seen: Any) -> list[str]:
         return [_cut(f"- {text}") for text in seen["contents"]] or ["- nothing"]
     if "memory" in seen and "tokens" in seen:
         return [*seen["memory"].splitlines(), f"({seen['tokens']} tokens)"]
+    if done.verb in _TOLD:
+        shown = [f"{name} {seen[name]}" for name in _TOLD[done.verb] if seen.get(name)]
+        return [_cut(", ".join(shown))]
     if done.verb == "expect_records":
         return [f"{seen['count']} found"] if "count" in seen else []
     return []

@@ -28,6 +28,9 @@ _FIELDS = tuple(
 _PLACEHOLDER = re.compile(rf"\[secret:(?:{'|'.join(sorted(BLOCK_KINDS))}):[0-9a-f]{{8,12}}\]")
 _MAX_FIELD_NAME = 80
 _LARGEST_INT = 10**40
+#: Names of fields in which nothing was found: the same few come again in every piece of data.
+_CLEAN: set[str] = set()
+_CLEAN_MAX = 4096
 
 
 class TooLarge(ValueError):
@@ -94,11 +97,20 @@ class _Screen:
                 raise TypeError(f"not a JSON key: {type(key).__name__}")
             field = told if key == "value" and isinstance(told, str) else key
             inside = (*path, key)
-            for one in scan(key):
-                found.items.append(PathFinding(inside, True, one))
-            clean = key if self._digest is None else redact(key, self._digest)[0]
+            clean = self._key(key, inside, found)
             copy[_free(clean, copy)] = self.walk(inner, inside, field, found)
         return copy
+
+    def _key(self, key: str, path: _Path, found: _Found) -> str:
+        if key in _CLEAN:
+            return key
+        findings = scan(key)
+        if not findings and len(key) <= _MAX_FIELD_NAME and len(_CLEAN) < _CLEAN_MAX:
+            _CLEAN.add(key)
+        found.items += [PathFinding(path, True, one) for one in findings]
+        if self._digest is None or not findings:
+            return key
+        return redact(key, self._digest)[0]
 
     def _leaf(self, value: Any, text: str, path: _Path, field: str, found: _Found) -> Any:
         kind = _field_kind(field, text)

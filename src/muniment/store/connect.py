@@ -25,34 +25,35 @@ def connect(
     creator: Any = None,
 ) -> tuple[Store, SqlIndex]:
     """The store behind a URL, its schema checked, and the index beside it."""
+    backend = backend_of(url, creator=creator)
+    keys: KeyStore = MemoryKey()
+    if not isinstance(backend, SqliteBackend):
+        keys = KeyFile(key_file or data_home / f"{_database_name(backend)}.key")
+        return Store(backend, keys, ids, now), postgres_index(backend.engine)
+    path = backend.path
+    if key_file is not None or path is not None:
+        keys = KeyFile(key_file or beside(path, ".key"))
+    store = Store(backend, keys, ids, now)
+    if path is None or backend.read_only:
+        return store, sqlite_index(None)
+    return store, sqlite_index(beside(path, ".index"))
+
+
+def backend_of(url: str, *, creator: Any = None) -> Backend:
+    """The bare database behind a URL, whatever its schema."""
     known = ("sqlite:", "postgresql:", "postgres:", "postgresql+psycopg:")
     if not isinstance(url, str) or not url.startswith(known):
         raise InvalidInput("store.url", "url: sqlite:///memory.db, sqlite:// or postgresql://…")
-    if url.startswith("sqlite:"):
-        return _embedded(_path_of(url), key_file, ids, now, creator)
-    from muniment.store.postgres import PostgresBackend
+    if not url.startswith("sqlite:"):
+        from muniment.store.postgres import PostgresBackend
 
-    backend = PostgresBackend(url)
-    keys = KeyFile(key_file or data_home / f"{_database_name(backend)}.key")
-    store = Store(backend, keys, ids, now)
-    return store, postgres_index(backend.engine)
-
-
-def _embedded(
-    path: Path | None, key_file: Path | None, ids: Ids, now: datetime, creator: Any
-) -> tuple[Store, SqlIndex]:
+        return PostgresBackend(url)
+    path = file_of(url)
     if path is not None and path.is_dir():
         raise InvalidInput("store.url", f"{path} is a directory; name a file in it")
     if path is not None and not path.parent.is_dir():
         raise Unavailable("store.unreachable", f"the directory {path.parent} does not exist")
-    backend: Backend = SqliteBackend(path, creator=creator)
-    keys: KeyStore = MemoryKey()
-    if key_file is not None or path is not None:
-        keys = KeyFile(key_file or beside(path, ".key"))
-    store = Store(backend, keys, ids, now)
-    if backend.read_only:
-        return store, sqlite_index(None)
-    return store, sqlite_index(None if path is None else beside(path, ".index"))
+    return SqliteBackend(path, creator=creator)
 
 
 def beside(path: Path | None, suffix: str) -> Path:
@@ -61,8 +62,9 @@ def beside(path: Path | None, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-def _path_of(url: str) -> Path | None:
-    if url in ("sqlite://", "sqlite:///:memory:"):
+def file_of(url: str) -> Path | None:
+    """The file of an embedded store; ``None`` for one in memory or on a server."""
+    if not url.startswith("sqlite:") or url in ("sqlite://", "sqlite:///:memory:"):
         return None
     if not url.startswith("sqlite:///") or len(url) == len("sqlite:///"):
         raise InvalidInput(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, exists, insert, select, update
 
 from muniment.clock import micros
 from muniment.errors import NotFound
@@ -40,7 +40,7 @@ _JOINED = select(s.events, _T.scope.label("thread_scope")).select_from(
     s.events.join(s.threads, (_T.tenant_id == _E.tenant_id) & (_T.id == _E.thread_id))
 )
 _GET = Prepared(_JOINED.where(_E.tenant_id == _TENANT, among(_E.id, "ids")))
-_AROUND = Prepared(
+_BETWEEN = Prepared(
     _JOINED.where(
         _E.tenant_id == _TENANT,
         _E.thread_id == bindparam("thread"),
@@ -51,6 +51,15 @@ _BLANK = (
     update(s.events)
     .where(_E.tenant_id == _TENANT, _E.id.in_(bindparam("ids", expanding=True)))
     .values(salt=None, payload=None, said_at=None, user_id=None, sealed=None)
+)
+_SUMMED_UP = delete(s.summaries).where(
+    s.summaries.c.tenant_id == _TENANT,
+    exists().where(
+        _E.tenant_id == _TENANT,
+        _E.thread_id == s.summaries.c.thread_id,
+        _E.id.in_(bindparam("ids", expanding=True)),
+        _E.seq.between(s.summaries.c.first_seq, s.summaries.c.last_seq),
+    ),
 )
 
 #: Payload fields beside the text; absent ones are left out of the JSON.
@@ -97,6 +106,8 @@ class SqlEventLog:
                 "scope_key": thread.scope.key,
                 "scope": thread.scope.to_dict(),
                 "created_at": thread.created_at,
+                "label": thread.label,
+                "version": 0,
                 "length": 0,
                 "head_tag": GENESIS,
                 "head_mac": head_mac(key, "thread", thread_name(thread), 0, GENESIS),
@@ -107,7 +118,7 @@ class SqlEventLog:
 
     def thread(self, thread_id: ThreadId) -> Thread | None:
         row = self._thread_row(thread_id)
-        return None if row is None else self._thread_of(row)
+        return None if row is None else thread_of(self._tenant, row)
 
     def _thread_row(self, thread_id: str) -> Any | None:
         row = self._threads.get(thread_id)
@@ -133,7 +144,7 @@ class SqlEventLog:
             rows.append(row)
             stored.append(event)
         _INSERT.run(self._conn, *rows)
-        mac = head_mac(key, "thread", thread_name(self._thread_of(head)), seq, previous)
+        mac = head_mac(key, "thread", thread_name(thread_of(self._tenant, head)), seq, previous)
         _ADVANCE.run(self._conn, {**params, "to": seq, "tag": previous, "mac": mac, "key": key.id})
         del self._threads[thread.id]
         return stored
@@ -147,19 +158,19 @@ class SqlEventLog:
         return [found[i] for i in wanted if i in found]
 
     def around(self, event: Event, before: int, after: int) -> list[Event]:
-        params = {
-            "tenant": self._tenant,
-            "thread": event.thread,
-            "low": event.seq - before,
-            "high": event.seq + after,
-        }
-        return [self._event_of(row) for row in _AROUND.all(self._conn, params)]
+        return self.between(event.thread, event.seq - before, event.seq + after)
+
+    def between(self, thread_id: ThreadId, first: int, last: int) -> list[Event]:
+        params = {"tenant": self._tenant, "thread": thread_id, "low": first, "high": last}
+        return [self._event_of(row) for row in _BETWEEN.all(self._conn, params)]
 
     def blank(self, ids: Iterable[EventId]) -> int:
-        return sum(
-            self._conn.execute(_BLANK, {"tenant": self._tenant, "ids": part}).rowcount
-            for part in chunks(ids)
-        )
+        gone = 0
+        for part in chunks(ids):
+            params = {"tenant": self._tenant, "ids": part}
+            self._conn.execute(_SUMMED_UP, params)
+            gone += self._conn.execute(_BLANK, params).rowcount
+        return gone
 
     def find(
         self,
@@ -212,16 +223,6 @@ class SqlEventLog:
         row["tag"] = link(key, "event", event_meta(self._tenant, row), row["commitment"], previous)
         return row
 
-    def _thread_of(self, row: Any) -> Thread:
-        return Thread(
-            id=ThreadId(row.id),
-            tenant=self._tenant,
-            scope=stored_scope(tuple(row.scope.items())),
-            owner=row.owner,
-            created_at=row.created_at,
-            length=row.length,
-        )
-
     def _event_of(self, row: Any) -> Event:
         p = row.payload or {}
         return Event(
@@ -262,3 +263,19 @@ def payload_of(event: Event) -> dict[str, Any]:
         payload["metadata"] = dict(event.metadata)
     payload |= {name: v for name in _EXTRA if (v := getattr(event, name)) is not None}
     return payload
+
+
+def thread_of(tenant: str, row: Any) -> Thread:
+    """A thread from its row."""
+    return Thread(
+        id=ThreadId(row.id),
+        tenant=tenant,
+        scope=stored_scope(tuple(row.scope.items())),
+        owner=row.owner,
+        created_at=row.created_at,
+        length=row.length,
+        label=row.label,
+        version=row.version,
+        resumed_at=row.resumed_at,
+        deleted_at=row.deleted_at,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 
 from muniment.errors import Conflict
+from muniment.gate.keys import move_of
 from muniment.ids import CandidateId, EventId, RecordId
 from muniment.records.condition import Condition
 from muniment.records.record import (
@@ -134,13 +135,15 @@ _REVISE = Prepared(
 class SqlRecordTable:
     """`muniment.records.table.RecordTable` over one connection."""
 
-    def __init__(self, conn: Connection, tenant: str) -> None:
-        self._conn, self._tenant = conn, tenant
+    def __init__(self, conn: Connection, tenant: str, digest: Callable[..., str]) -> None:
+        self._conn, self._tenant, self._digest = conn, tenant, digest
+        #: Changes of standing made here, for the trail: record/number -> keyed digest.
+        self.moves: dict[str, str] = {}
 
     def insert(self, record: Record, keys: Keys, cause: str) -> None:
         _INSERT_RECORD.run(self._conn, _record_row(record, keys))
         _INSERT_VERSION.run(self._conn, _version_row(record, record.created_at))
-        _INSERT_MOVE.run(self._conn, _move_row(record, 1, cause, record.created_at))
+        self._moved(_move_row(record, 1, cause, record.created_at))
 
     def get(self, ids: Iterable[RecordId]) -> list[Record]:
         wanted = list(ids)
@@ -219,7 +222,11 @@ class SqlRecordTable:
             },
         )
         [(seq,)] = _NEXT_MOVE.all(self._conn, params)
-        _INSERT_MOVE.run(self._conn, _move_row(record, seq, cause, at))
+        self._moved(_move_row(record, seq, cause, at))
+
+    def _moved(self, row: dict[str, Any]) -> None:
+        _INSERT_MOVE.run(self._conn, row)
+        self.moves[f"{row['record_id']}/{row['seq']}"] = move_of(self._digest, row)
 
     def reword(self, record: Record, versions: Sequence[Version]) -> None:
         mine = (_R.tenant_id == self._tenant, _R.id == record.id)

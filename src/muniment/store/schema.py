@@ -44,6 +44,12 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else from_micros(value)
 
 
+class Encoded(str):
+    """Canonical JSON text that need not be encoded again."""
+
+    __slots__ = ()
+
+
 class Json(TypeDecorator[Any]):
     """A JSON value as canonical text: equal values are equal bytes; NULL stays ``None``."""
 
@@ -51,6 +57,8 @@ class Json(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Any) -> str | None:
+        if isinstance(value, Encoded):
+            return str(value)
         return None if value is None else canonical_json(value)
 
     def process_result_value(self, value: str | None, dialect: Any) -> Any:
@@ -126,9 +134,14 @@ threads = _tenant_table(
     Column("head_tag", LargeBinary, nullable=False),
     Column("head_mac", LargeBinary, nullable=False),
     Column("key_id", Text, nullable=False),
+    Column("label", Text),  # what its owner calls it
+    Column("version", Integer, nullable=False),  # of its state, 0 without one
+    Column("resumed_at", Instant),
+    Column("deleted_at", Instant),
     key=("id",),
 )
 Index("threads_scope", threads.c.tenant_id, threads.c.scope_key)
+Index("threads_owner", threads.c.tenant_id, threads.c.owner)
 
 events = _tenant_table(
     "events",
@@ -407,6 +420,115 @@ erasures = _tenant_table(
     Column("finished_at", Instant),
     key=("id",),
 )
+
+# ---------------------------------------------------------------- short-term state
+
+#: Each step of a thread's state: what changed, or the whole of it (``whole``).
+checkpoints = _tenant_table(
+    "checkpoints",
+    Column("thread_id", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("parent", Text),  # "thread@version" it goes on from, if not its own version before
+    Column("at", Instant, nullable=False),
+    Column("run", Text),
+    Column("turn", Text),
+    Column("step", Text),
+    Column("through", Integer, nullable=False),  # the last event of the thread it knows
+    Column("format", Integer, nullable=False),
+    Column("whole", Boolean, nullable=False),
+    Column("digest", Text, nullable=False),  # keyed, of the whole state at this version
+    Column("size", Integer, nullable=False),
+    Column("tail", Integer, nullable=False),  # bytes of changes since the last whole one
+    Column("data", Json, nullable=False),
+    key=("thread_id", "version"),
+)
+
+#: The newest state, section by section; derived from the checkpoints.
+thread_state = _tenant_table(
+    "thread_state",
+    Column("thread_id", Text, nullable=False),
+    Column("section", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("data", Json, nullable=False),
+    key=("thread_id", "section"),
+)
+
+tool_calls = _tenant_table(
+    "tool_calls",
+    Column("thread_id", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("args_digest", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("worker", Text, nullable=False),
+    Column("lease_until", Instant, nullable=False),
+    Column("begun_at", Instant, nullable=False),
+    Column("finished_at", Instant),
+    Column("result", Json),
+    Column("error", Text),
+    Column("observe", Text),
+    Column("run", Text),
+    Column("turn", Text),
+    Column("step", Text),
+    key=("thread_id", "key"),
+)
+Index(
+    "tool_calls_begun",
+    tool_calls.c.tenant_id,
+    tool_calls.c.thread_id,
+    sqlite_where=text("status = 'begun'"),
+    postgresql_where=text("status = 'begun'"),
+)
+
+approvals = _tenant_table(
+    "approvals",
+    Column("thread_id", Text, nullable=False),
+    Column("event_id", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("what", Json),
+    Column("by", Text, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("granted_at", Instant, nullable=False),
+    Column("until", Instant),
+    Column("revoked_at", Instant),
+    Column("answer_id", Text),
+    key=("thread_id", "event_id"),
+)
+
+#: What a model drafted of the first events of a thread, to be used again; derived.
+summaries = _tenant_table(
+    "summaries",
+    Column("thread_id", Text, nullable=False),
+    Column("first_seq", Integer, nullable=False),
+    Column("last_seq", Integer, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("lines", Json, nullable=False),
+    Column("seal", Text, nullable=False),  # keyed digest of all of it
+    key=("thread_id",),
+)
+
+#: Large values of thread state, named by a keyed digest of their type and bytes.
+blobs = _tenant_table(
+    "blobs",
+    Column("digest", Text, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    key=("digest",),
+)
+
+blob_uses = _tenant_table(
+    "blob_uses",
+    Column("digest", Text, nullable=False),
+    Column("thread_id", Text, nullable=False),
+    Column("used_in", Text, nullable=False),  # "checkpoint:7", "call:push-1"
+    key=("thread_id", "used_in", "digest"),
+)
+Index("blob_uses_digest", blob_uses.c.tenant_id, blob_uses.c.digest)
 
 #: Tables that hold a tenant's data and so lie under row-level security.
 TENANT_TABLES = tuple(

@@ -41,6 +41,11 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
         yield part
 
 
+def escaped(text: str) -> str:
+    """A text for LIKE … ESCAPE '!' that means itself."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
 class ListOf(TypeDecorator[Sequence[Any]]):
     """Several values in one parameter: an array, or JSON where there are none."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, Text, bindparam, cast, insert, select, update
 from muniment.clock import micros
 from muniment.store import schema as s
 from muniment.store.run import Prepared
-from muniment.store.sql import insert_ignore
+from muniment.store.sql import escaped, insert_ignore
 from muniment.trail.chain import GENESIS, Key, head_mac, link
 from muniment.trail.entry import Entry
 
@@ -58,8 +59,15 @@ class SqlTrail:
         else:  # chained together at the end of the transaction they belong to
             self._entries += entries
 
-    def flush(self) -> None:
-        """Chain on what the transaction did; called before it commits."""
+    def flush(self, moves: Mapping[str, str]) -> None:
+        """Chain on what the transaction did; called before it commits.
+
+        Its last entry tells what changed its standing, which nothing may without an entry.
+        """
+        assert self._entries or not moves, "a change of standing that no entry tells"
+        if moves:
+            told = self._entries[-1]
+            self._entries[-1] = replace(told, details={**told.details, "moves": dict(moves)})
         if self._entries:
             self._chain(self._entries, "")
             self._entries = []
@@ -99,7 +107,7 @@ class SqlTrail:
     def read(self, *, target: str | None = None, lane: str = "", limit: int = 100) -> list[Entry]:
         query = select(s.trail).where(_A.tenant_id == self._tenant, _A.lane == lane)
         if target is not None:
-            pattern = f'%"{_escaped(target)}"%'
+            pattern = f'%"{escaped(target)}"%'
             query = query.where(cast(_A.entry, Text).like(pattern, escape="!"))
         rows = self._conn.execute(query.order_by(_A.seq.desc()).limit(limit))
         return [_entry_of(r.action, r.at, r.entry, r.seq, lane) for r in rows]
@@ -122,10 +130,6 @@ class SqlTrail:
             row = _HEAD.first(self._conn, params)
             assert row is not None
         return row.seq, row.tag
-
-
-def _escaped(target: str) -> str:
-    return target.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def _entry_of(action: str, at: datetime, data: dict[str, Any], seq: int, lane: str) -> Entry:

@@ -11,11 +11,14 @@ from sqlalchemy import Connection, Text, column, func, select, text
 from muniment.ids import Ids
 from muniment.scope import Scope
 from muniment.store import schema as s
+from muniment.store.call_table import SqlApprovalTable, SqlCallTable
 from muniment.store.candidate_table import SqlCandidateTable
+from muniment.store.checkpoint_table import SqlBlobStore, SqlCheckpointTable, SqlThreadTable
 from muniment.store.event_table import SqlEventLog
 from muniment.store.ledger_table import SqlErasures, SqlLedger, SqlLineage, SqlTombstones
 from muniment.store.record_table import SqlRecordTable
 from muniment.store.run import Prepared
+from muniment.store.summary_table import SqlSummaryTable
 from muniment.store.trail_table import SqlTrail
 from muniment.trail.chain import Key
 
@@ -46,7 +49,7 @@ class SqlUnit:
 
     @cached_property
     def records(self) -> SqlRecordTable:
-        return SqlRecordTable(self.conn, self.tenant)
+        return SqlRecordTable(self.conn, self.tenant, self.digest)
 
     @cached_property
     def candidates(self) -> SqlCandidateTable:
@@ -72,10 +75,34 @@ class SqlUnit:
     def erasures(self) -> SqlErasures:
         return SqlErasures(self.conn, self.tenant)
 
+    @cached_property
+    def checkpoints(self) -> SqlCheckpointTable:
+        return SqlCheckpointTable(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def summaries(self) -> SqlSummaryTable:
+        return SqlSummaryTable(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def blobs(self) -> SqlBlobStore:
+        return SqlBlobStore(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def threads(self) -> SqlThreadTable:
+        return SqlThreadTable(self.conn, self.tenant)
+
+    @cached_property
+    def calls(self) -> SqlCallTable:
+        return SqlCallTable(self.conn, self.tenant, self._dialect)
+
+    @cached_property
+    def approvals(self) -> SqlApprovalTable:
+        return SqlApprovalTable(self.conn, self.tenant, self._dialect)
+
     def flush(self) -> None:
         """Write what was collected: outbox rows, then the trail over all of it."""
         self.ledger.flush()
-        self.trail.flush()
+        self.trail.flush(self.records.moves)
 
     def digest(self, domain: str, *parts: str) -> str:
         """A keyed digest of this store (of no use without its key)."""

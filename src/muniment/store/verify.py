@@ -1,15 +1,15 @@
 """Walk every chain of a tenant and name the first row that does not fit.
 
 The decision lane of the trail is read first, for it says what the rest must hold: how many
-events each thread was given, which of them were erased, and the title of every version.
+events each thread was given, which of them were erased, the title of every version, every change
+of a record's standing, and every decision.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Table, Text, select, type_coerce
@@ -20,7 +20,12 @@ from muniment.ids import ThreadId
 from muniment.scope import Scope
 from muniment.store import schema as s
 from muniment.store.event_table import event_meta, thread_name
+from muniment.store.told import Broken, Told
 from muniment.store.trail_table import entry_meta
+from muniment.store.unit import TenantDigester
+from muniment.store.verify_ledger import check_ledger
+from muniment.store.verify_standing import check_standing
+from muniment.store.verify_state import Misfit, check_states
 from muniment.trail.chain import GENESIS, Key, commitment, head_mac, link, same
 
 BATCH = 1000
@@ -31,14 +36,15 @@ class Verification:
     """``ok`` is false with ``first_bad`` naming table, row and why.
 
     Rows under a key of an earlier epoch that is not at hand are counted as unverifiable, with
-    the instant since when.  Not covered: rolling the whole store back to an earlier state, and
-    the standing of records (their words and titles are).
+    the instant since when.  Not covered: rolling the whole store back to an earlier state, what
+    waits, tombstones, lineage, settings, and what was written before standing was told.
     """
 
     ok: bool = True
     events: int = 0
     trail_entries: int = 0
     versions: int = 0
+    checkpoints: int = 0
     erased: int = 0
     unverifiable: int = 0
     unverifiable_since: str | None = None
@@ -47,35 +53,6 @@ class Verification:
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {name: getattr(self, name) for name in self.__slots__}
-
-
-class Broken(Exception):
-    """The first row that does not fit."""
-
-    def __init__(self, table: str, row: str, why: str) -> None:
-        super().__init__(why)
-        self.bad = {"table": table, "row": row, "why": why}
-
-
-@dataclass(slots=True)
-class Told:
-    """What the decision lane says of the other tables."""
-
-    given: Counter[str] = field(default_factory=Counter)
-    erased_events: set[str] = field(default_factory=set)
-    erased_records: set[str] = field(default_factory=set)
-    titles: dict[str, str] = field(default_factory=dict)
-
-    def hear(self, action: str, entry: dict[str, Any]) -> None:
-        """Take in one entry."""
-        if action == "append":
-            self.given[entry["thread"]] += int(entry["count"])
-        elif action == "erase":
-            self.erased_events.update(entry["events"])
-            self.erased_records.update(entry["records"])
-            self.titles.update(entry.get("titles", {}))
-        elif entry.get("title") and entry.get("record"):
-            self.titles[f"{entry['record']}/{entry.get('version', 1)}"] = entry["title"]
 
 
 class Walk:
@@ -92,6 +69,9 @@ class Walk:
             self._lanes()
             self._threads()
             self._versions()
+            self._states()
+            sealed = self._key is not None and self._sealed_with_this_key()
+            check_standing(self._conn, self._tenant, self._told, self._digest if sealed else None)
         except Broken as broken:
             self.report.ok, self.report.first_bad = False, broken.bad
         return self.report
@@ -120,7 +100,7 @@ class Walk:
                 tag = link(self._secret, "trail", meta, str(row.entry).encode(), previous)
                 _equal(tag, row.tag, "trail", name, "the row or its order was changed")
             if head.lane == "":
-                self._told.hear(row.action, _json(row.entry, "trail", name))
+                self._told.hear(row.action, row.at, _json(row.entry, "trail", name))
             previous = row.tag
             self.report.trail_entries += 1
         self._head("trail", [self._tenant, head.lane], head.seq, head.tag, head, expected, previous)
@@ -209,6 +189,21 @@ class Walk:
         for name in sorted(left):
             if name.split("/")[0] not in self._told.erased_records:
                 raise Broken("versions", name, "the version is missing and no erasure says so")
+
+    def _states(self) -> None:
+        """Every checkpoint, call and approval has the seal the trail gave it, and every newest
+        state its own."""
+        if self._key is None or not self._sealed_with_this_key():
+            return
+        keys = TenantDigester(self._key, self._tenant)
+        threads = [t for t in self._all(s.threads) if t.version or t.id in self._told.state.seals]
+        try:
+            self.report.checkpoints = check_states(
+                self._conn, self._tenant, keys, self._told.state, threads
+            )
+            check_ledger(self._conn, self._tenant, keys, self._told.ledger)
+        except Misfit as misfit:
+            raise Broken(*misfit.args) from None
 
     def _sealed_with_this_key(self) -> bool:
         return self.report.unverifiable == 0

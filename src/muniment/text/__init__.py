@@ -5,7 +5,14 @@ Pure functions without I/O.  A stored text is never changed by any of them.
 
 from muniment.text.checks import ID_MAX_CHARS, check_id, check_text
 from muniment.text.grounds import identifiers, negated, quote_terms
-from muniment.text.normal import blank, invisible, normalise, safe_for_terminal, strip_invisible
+from muniment.text.normal import (
+    blank,
+    inert,
+    invisible,
+    normalise,
+    safe_for_terminal,
+    strip_invisible,
+)
 from muniment.text.scripts import TOKEN_COUNTER, language, token_count
 from muniment.text.tokenise import (
     FUNCTION_CHARACTERS,
@@ -25,6 +32,7 @@ __all__ = [
     "check_id",
     "check_text",
     "identifiers",
+    "inert",
     "invisible",
     "language",
     "negated",

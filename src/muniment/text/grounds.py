@@ -126,3 +126,11 @@ def negated(text: str) -> bool:
         if negating.search(folded):
             count += len(negating.findall(not_negating.sub(blank, folded)))
     return count % 2 == 1
+
+
+_A_NO = re.compile(r"^\W*(?:no|nope|nah)\b|算了|取消|不用", re.IGNORECASE)
+
+
+def declines(text: str) -> bool:
+    """Whether an answer to "shall I?" is a no: negated, or one of the usual short words."""
+    return negated(text) or _A_NO.search(text) is not None

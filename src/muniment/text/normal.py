@@ -130,6 +130,13 @@ def safe_for_terminal(text: str) -> str:
     return _UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
 
 
+def inert(text: str) -> str:
+    """Text that can be read and nothing more: one line, no markup that could close the fence,
+    no terminal codes, no invisible or direction marks, no images."""
+    flat = " ".join(safe_for_terminal(text.replace("\r", " ").replace("\n", " ⏎ ")).split())
+    return flat.replace("<", "‹").replace(">", "›").replace("![", "! [")
+
+
 def _escape(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code < 0x100:

@@ -12,6 +12,7 @@ from muniment.events.event import Event
 from muniment.events.message import Message, make_event
 from muniment.extract import proposal as proposals
 from muniment.extract import remember as remembering
+from muniment.gate import settle
 from muniment.gate.candidate import CandidateStatus, Held
 from muniment.gate.decision import Action, Decision, Reconcile
 from muniment.gate.keys import candidate_digest
@@ -20,6 +21,7 @@ from muniment.ids import CandidateId, DecisionId
 from muniment.records.record import Origin, Status
 from muniment.scope import Channel, Principal, Scope, permits
 from muniment.text import check_id
+from muniment.trail.entry import Entry, actor_of
 from muniment.verbs.appending import answers_thread, append_one, own_event
 from muniment.verbs.parts import Parts
 from muniment.verbs.remembering import once
@@ -124,7 +126,9 @@ def _confirm_deletion(parts: Parts, unit: Unit, principal: Principal, held: Held
         status=Status.DELETED,
     )
     unit.candidates.decide(decision, parts.policy.version)
-    parts.audit(unit, principal, "delete", records=[held.target], candidate=held.id)
+    told = settle.told(decision, parts.policy.version)
+    details = {"records": [held.target], **told}
+    unit.trail.append([Entry("delete", decision.decided_at, actor_of(principal), details)])
     return decision
 
 

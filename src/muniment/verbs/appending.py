@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from muniment.errors import InvalidInput, NotFound
+from muniment.errors import InvalidInput, NotFound, Unavailable
 from muniment.events.event import Event
 from muniment.events.log import Thread
 from muniment.events.message import Message, make_event
@@ -56,7 +56,12 @@ def _found_or_new(
     found = unit.events.thread(thread_id)
     if found is not None:
         return check_own(found, principal, scope), True
-    return Thread(thread_id, principal.tenant, place, principal.user, parts.now()), False
+    if parts.store.key is None:  # ids are digests under the key: not found means nothing then
+        raise Unavailable(
+            "store.read_only", f"threads go by their ids: {parts.store.read_only_reason}"
+        )
+    made = Thread(thread_id, principal.tenant, place, principal.user, parts.now(), label=label)
+    return made, False
 
 
 def own_thread(
@@ -71,6 +76,8 @@ def check_own(thread: Thread | None, principal: Principal, scope: Scope | None =
     """The thread, if it is there and the principal's, and its scope the one asked for."""
     if thread is None or thread.owner != principal.user or not permits(principal, thread.scope):
         raise NotFound("thread.not_found", "no such thread")
+    if thread.deleted_at is not None:
+        raise NotFound("thread.deleted", "the thread was deleted and takes nothing more")
     if scope is not None and place_of_use(principal, scope) != thread.scope:
         raise InvalidInput(
             "thread.other_scope", "the thread was opened in another scope; use another thread"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from muniment.erase import forget
+from muniment.erase import forget, threads
 from muniment.erase.verbs import check_channel, target_of, within_rights
+from muniment.errors import NotFound
 from muniment.gate.unit import Unit
+from muniment.ids import EventId, ThreadId
 from muniment.scope import Principal
+from muniment.threads.checkpoint import Checkpoint
+from muniment.threads.ports import ThreadUnit
+from muniment.verbs.checkpointing import newest
 from muniment.verbs.parts import Parts
 
 
@@ -111,36 +116,54 @@ def erase(
     """
     check_channel(principal, "erase")
 
-    def plan(unit: Unit) -> forget.Plan:
+    def plan(unit: ThreadUnit) -> tuple[forget.Plan, threads.Reach]:
         meant = target_of(unit, principal, **target)
-        return within_rights(unit, principal, forget.plan_erase(unit, meant), meant)
+        reach = within_rights(unit, principal, forget.plan_erase(unit, meant), meant)
+        state = threads.reach(unit, meant, unit.events.get(reach.events), _newest)
+        approved = (EventId(a.event_id) for a in state.approvals)  # their events say it, too
+        return replace(reach, events=tuple(sorted({*reach.events, *approved}))), state
 
     if dry_run:
-        return _report(parts.read(principal, plan), True, None, ())
+        planned, there = parts.read(principal, plan)
+        return _report(planned, True, None, (), there.counts())
     erasure = parts.ids.new("era")
 
-    def work(unit: Unit) -> forget.Plan:
-        reach = plan(unit)
+    def work(unit: ThreadUnit) -> tuple[forget.Plan, dict[str, int]]:
+        reach, state = plan(unit)
         titles = forget.erase(unit, reach, parts.policy.catalogue, parts.now())
-        unit.erasures.begin(erasure, reach.counts(), parts.now())
+        rows, seals = threads.take(unit, state)
+        if ledger := threads.take_from_ledger(unit, state):
+            parts.audit(unit, principal, "erase_ledger", erasure=erasure, **ledger)
+        taken = state.counts()
+        unit.erasures.begin(erasure, reach.counts() | taken, parts.now())
         for number, (records, events) in enumerate(_pages(reach.records, reach.events)):
             parts.audit(
                 unit,
                 principal,
                 "erase",
                 erasure=erasure,
-                counts=reach.counts(),
+                counts=reach.counts() | taken,
+                threads=[*state.whole, *state.left] if number == 0 else [],
+                states=seals if number == 0 else {},
+                rows=rows if number == 0 else {},
                 records=records,
                 events=events,
                 titles=titles if number == 0 else {},
             )
-        return reach
+        return reach, taken
 
-    reach = parts.write(principal, work)
+    reach, taken = parts.write(principal, work)
     pending = scrub(parts, principal.tenant)
     if not pending:
         parts.store.write(principal.tenant, lambda unit: unit.erasures.finish(erasure, parts.now()))
-    return _report(reach, False, erasure, tuple(pending))
+    return _report(reach, False, erasure, tuple(pending), taken)
+
+
+def _newest(unit: ThreadUnit, thread: ThreadId) -> Checkpoint:
+    found = unit.events.thread(thread)
+    if found is None:
+        raise NotFound("thread.not_found", "no such thread")
+    return newest(unit, found)
 
 
 def _pages(
@@ -165,12 +188,16 @@ def scrub(parts: Parts, tenant: str, *, thorough: bool = False) -> list[str]:
 
 
 def _report(
-    plan: forget.Plan, dry_run: bool, erasure: str | None, pending: tuple[str, ...]
+    plan: forget.Plan,
+    dry_run: bool,
+    erasure: str | None,
+    pending: tuple[str, ...],
+    state: dict[str, int],
 ) -> Forgotten:
     return Forgotten(
         "erase",
         dry_run,
-        plan.counts(),
+        plan.counts() | state,
         tuple(plan.records),
         tuple(plan.kept),
         tuple(plan.events),

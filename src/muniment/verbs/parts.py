@@ -23,6 +23,7 @@ from muniment.recall.index import Doc, Index
 from muniment.scope import Principal
 from muniment.store.store import Store
 from muniment.store.unit import TenantDigester
+from muniment.threads.ports import ThreadUnit
 from muniment.trail.entry import Entry, actor_of
 from muniment.trail.lane import ReadLane
 
@@ -44,11 +45,16 @@ class Parts:
     lane: ReadLane
     tz: tzinfo = UTC
     memory_off: bool = False
+    opened_at: datetime = field(init=False)
+    mark: str = field(init=False)  # of this opening: a worker that never comes back
     _waiting: Counter[str] = field(default_factory=Counter)
     _drain: threading.Lock = field(default_factory=threading.Lock)
     _known: set[str] = field(default_factory=set)
     _seen: dict[tuple[str, ThreadId], Thread] = field(default_factory=dict)
     _knowing: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.opened_at, self.mark = self.clock.now(), self.ids.new("wrk")
 
     def now(self) -> datetime:
         """The injected clock's now."""
@@ -60,11 +66,10 @@ class Parts:
 
     def settling(self, unit: Unit, principal: Principal) -> Settling:
         """What the gate needs beside a candidate."""
-        return Settling(
-            unit, principal, self.policy, self.ids, self.now(), switches_of(unit, principal)
-        )
+        off = switches_of(unit, principal).joined(Switches(pause_writes=self.memory_off))
+        return Settling(unit, principal, self.policy, self.ids, self.now(), off)
 
-    def write(self, principal: Principal, work: Callable[[Unit], T], *, adds: int = 1) -> T:
+    def write(self, principal: Principal, work: Callable[[ThreadUnit], T], *, adds: int = 1) -> T:
         """One transaction; afterwards the index is brought up to date once enough waits."""
         result = self.store.write(principal.tenant, work)
         self._waiting[principal.tenant] += adds
@@ -72,7 +77,7 @@ class Parts:
             self.catch_up(principal.tenant)
         return result
 
-    def read(self, principal: Principal, work: Callable[[Unit], T]) -> T:
+    def read(self, principal: Principal, work: Callable[[ThreadUnit], T]) -> T:
         """One snapshot."""
         return self.store.read(principal.tenant, work)
 

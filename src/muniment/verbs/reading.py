@@ -56,10 +56,10 @@ def request_of(
         tasks=frozenset(reading.tasks),
         kinds=_kinds(kinds),
         facets=frozenset(reading.facets),
-        limit=_count(limit, "limit", 1, LIMIT_MAX),
+        limit=count(limit, "limit", 1, LIMIT_MAX),
         archive="archive" in wanted,
         records="records" in wanted,
-        neighbours=_count(neighbours, "neighbours", 0, 20),
+        neighbours=count(neighbours, "neighbours", 0, 20),
         forbids=tuple(reading.forbids),
         uses=dict(reading.uses),
     )
@@ -78,7 +78,7 @@ def _kinds(value: object) -> frozenset[Kind]:
         raise InvalidInput("kind.invalid", f"kinds: use {', '.join(Kind)}") from None
 
 
-def _count(value: object, name: str, low: int, high: int) -> int:
+def count(value: object, name: str, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InvalidInput(f"{name}.invalid", f"{name}: a whole number from {low} to {high}")
     return value
@@ -131,7 +131,7 @@ def context(
     """Recall, then compose: the fenced block within the budget, and its report."""
     if tongue is not None and tongue not in ("en", "zh"):
         raise InvalidInput("language.invalid", "language: en or zh")
-    budget = _count(budget_tokens, "budget_tokens", 0, BUDGET_TOKENS_MAX)
+    budget = count(budget_tokens, "budget_tokens", 0, BUDGET_TOKENS_MAX)
     seen = _window(window)
     found = recall(parts, principal, request)
     policy, degraded = _policy(parts, principal, request)
@@ -181,11 +181,11 @@ def list_records(
 ) -> list[Record]:
     """Records the principal may know of, by exact conditions, oldest first, each with the status
     it has now."""
-    count = _count(limit, "limit", 1, LIMIT_MAX)
+    most = count(limit, "limit", 1, LIMIT_MAX)
     if not isinstance(where, Mapping) or any(v is None for v in where.values()):
         raise InvalidInput("where.invalid", "where: a mapping of exact values, none of them null")
     condition = _filter(where, None if after is None else check_id(after, name="after"))
-    found = parts.read(principal, lambda u: _page(parts, u, principal, condition, where, count))
+    found = parts.read(principal, lambda u: _page(parts, u, principal, condition, where, most))
     audited(parts, principal, "list", [r.id for r in found])
     return found
 
@@ -196,7 +196,7 @@ def _page(
     principal: Principal,
     condition: Filter,
     where: Mapping[str, Any],
-    count: int,
+    most: int,
 ) -> list[Record]:
     admin = principal.channel is Channel.ADMIN
     scopes = [s for s in unit.scopes() if admin or permits(principal, s)]
@@ -205,19 +205,19 @@ def _page(
     wanted = condition.statuses or [s for s in Status if s not in _GONE]
     stored = {s for w in wanted for s in (w, *_BECOMES.get(w, ()))}
     condition = replace(
-        condition, scope_keys=[s.key for s in scopes], statuses=sorted(stored), limit=count
+        condition, scope_keys=[s.key for s in scopes], statuses=sorted(stored), limit=most
     )
     now = parts.now()
     out: list[Record] = []
-    while len(out) < count:
+    while len(out) < most:
         rows = unit.records.find(condition)
         shown = [replace(r, status=r.status_at(now)) for r in rows]
         out += [r for r in shown if r.status in wanted]
-        if len(rows) < count:
+        if len(rows) < most:
             break
         condition = replace(condition, after=rows[-1].id)
-    evidence = {r.id: r.evidence for r in unit.records.get(r.id for r in out[:count])}
-    return [replace(r, evidence=evidence[r.id]) for r in out[:count]]
+    evidence = {r.id: r.evidence for r in unit.records.get(r.id for r in out[:most])}
+    return [replace(r, evidence=evidence[r.id]) for r in out[:most]]
 
 
 _GONE = (Status.DELETED, Status.ERASED)

@@ -1,15 +1,11 @@
 """A working copy as files of record: which files it has, what is in them, since when.
 
-Nothing of the repository is executed: `git log` and `git rev-parse` run without its hooks, its
-pagers or its signature checks, and without them a file is as old as its time stamp says.
+Where Git cannot be asked (`muniment.providers.git`), a file is as old as its time stamp says.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,11 +13,11 @@ from pathlib import Path
 
 from muniment.errors import InvalidInput, Unavailable
 from muniment.extract.manifest import is_guide, spec_of
+from muniment.providers.git import GitWorkspace
 
 FILE_BYTES_MAX = 8 * 1024 * 1024
 #: What is kept of a file of which only its being there counts, such as a lock file.
 HEAD_CHARS = 200
-GIT_TIMEOUT_S = 10
 WORKFLOWS = Path(".github/workflows")
 DEFAULT_BRANCH = Path(".git/refs/remotes/origin/HEAD")
 
@@ -68,11 +64,11 @@ def look(path: Path) -> Repository:
     if root is None or ".git" in start.relative_to(root).parts:
         raise InvalidInput("learn.no_repository", f"learn: {path} is in no Git repository")
     wanted = [start] if start.is_file() else list(_named(folder, root))
-    commit = _git(root, "rev-parse", "--verify", "HEAD")
+    names = [each.relative_to(root).as_posix() for each in wanted]
+    commit, history = _history(root, names)
     files, skipped = [], []
-    for each in wanted:
-        name = each.relative_to(root).as_posix()
-        seen = _seen(each, name, root)
+    for each, name in zip(wanted, names, strict=True):
+        seen = _seen(each, name, root, history.get(name))
         if seen is None:
             skipped.append(name)
         else:
@@ -102,7 +98,7 @@ def _known(path: Path, root: Path) -> bool:
     return spec_of(name, whole=True) is not None or is_guide(name)
 
 
-def _seen(path: Path, name: str, root: Path) -> Seen | None:
+def _seen(path: Path, name: str, root: Path, committed: tuple[str, datetime] | None) -> Seen | None:
     """The file, or nothing where it leads out of the repository, is too large or no text."""
     try:
         inside = path.resolve(strict=True).is_relative_to(root)
@@ -112,54 +108,26 @@ def _seen(path: Path, name: str, root: Path) -> Seen | None:
         text = raw.decode("utf-8-sig").replace("\0", "")
     except (OSError, UnicodeDecodeError):
         return None
-    commit, at = _history(root, name, raw)
+    commit, at = committed or (None, datetime.fromtimestamp(path.stat().st_mtime, UTC))
     spec = spec_of(name) or {}
     whole = is_guide(name) or "format" in spec
     return Seen(
         path=name,
         text=(text if whole else text[:HEAD_CHARS]) or name,
         sha256=hashlib.sha256(raw).hexdigest(),
-        at=at or datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        at=at,
         commit=commit,
     )
 
 
-def _history(root: Path, name: str, raw: bytes) -> tuple[str | None, datetime | None]:
-    """The commit that last changed the file and when, if it still is as it was committed."""
-    blob = hashlib.sha1(b"blob %d\0" % len(raw) + raw, usedforsecurity=False).hexdigest()
-    if _git(root, "rev-parse", "--verify", f"HEAD:{name}") != blob:
-        return None, None
-    found = _git(root, "log", "-1", "--format=%H %ct", "--no-show-signature", "HEAD", "--", name)
-    commit, _, seconds = (found or "").partition(" ")
-    if not seconds.isdigit():
-        return None, None
-    return commit, datetime.fromtimestamp(int(seconds), UTC)
-
-
-def _git(root: Path, *words: str) -> str | None:
-    """One line of git's answer; nothing where there is no git, or it has none."""
-    program = shutil.which("git")
-    if program is None:
-        return None
-    alone = {
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "none",
-        "PATH": os.defpath,
-    }
-    options = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+def _history(root: Path, names: list[str]) -> tuple[str | None, dict[str, tuple[str, datetime]]]:
+    """The commit the repository is at; and for each file that still is as it was committed the
+    commit that last changed it, and when.  Nothing where Git cannot be asked."""
+    workspace = GitWorkspace(root)
     try:
-        done = subprocess.run(
-            [program, "-C", str(root), *options, "--no-pager", "--literal-pathspecs", *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=alone,
-            timeout=GIT_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
+        found = workspace.look(names)
+        clean = {n: f.commit for n, f in found.files.items() if f.commit and not f.dirty}
+        times = workspace.committed_at(sorted(set(clean.values())))
+    except Unavailable:
+        return None, {}
+    return found.head, {n: (c, times[c]) for n, c in clean.items() if c in times}

@@ -58,7 +58,11 @@ class Host:
 
     def context(self, text: str, window: Sequence[str]) -> Context:
         composed: Context = self.verbs.context(
-            text, scope=self.place, window=window, principal=self.principal, **self.asked
+            text,
+            scope=self.place or self.scope,
+            window=window,
+            principal=self.principal,
+            **self.asked,
         )
         return composed
 

@@ -15,7 +15,11 @@ depends_on = None
 
 _RULE = "tenant_id = current_setting('muniment.tenant')"
 _TENANT_TABLES = (
+    "approvals",
+    "blob_uses",
+    "blobs",
     "candidates",
+    "checkpoints",
     "decisions",
     "erasures",
     "events",
@@ -24,8 +28,11 @@ _TENANT_TABLES = (
     "outbox",
     "records",
     "settings",
+    "summaries",
+    "thread_state",
     "threads",
     "tombstones",
+    "tool_calls",
     "trail",
     "trail_heads",
     "transitions",
@@ -35,7 +42,11 @@ _TENANT_TABLES = (
 
 
 def upgrade() -> None:
+    _approvals()
+    _blob_uses()
+    _blobs()
     _candidates()
+    _checkpoints()
     _decisions()
     _erasures()
     _events()
@@ -46,9 +57,12 @@ def upgrade() -> None:
     _outbox()
     _records()
     _settings()
+    _summaries()
     _tenant_work()
+    _thread_state()
     _threads()
     _tombstones()
+    _tool_calls()
     _trail()
     _trail_heads()
     _transitions()
@@ -69,6 +83,49 @@ def _secure() -> None:
 
 def downgrade() -> None:
     raise NotImplementedError("restore a backup instead: going back would drop evidence")
+
+
+def _approvals() -> None:
+    op.create_table(
+        "approvals",
+        sa.Column("tenant_id", sa.Text(), nullable=False),
+        sa.Column("thread_id", sa.Text(), nullable=False),
+        sa.Column("event_id", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("what", sa.Text(), nullable=True),
+        sa.Column("by", sa.Text(), nullable=False),
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("granted_at", sa.BigInteger(), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=True),
+        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
+        sa.Column("answer_id", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("tenant_id", "thread_id", "event_id"),
+    )
+
+
+def _blob_uses() -> None:
+    op.create_table(
+        "blob_uses",
+        sa.Column("tenant_id", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("thread_id", sa.Text(), nullable=False),
+        sa.Column("used_in", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "thread_id", "used_in", "digest"),
+    )
+    op.create_index("blob_uses_digest", "blob_uses", ["tenant_id", "digest"], unique=False)
+
+
+def _blobs() -> None:
+    op.create_table(
+        "blobs",
+        sa.Column("tenant_id", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("type", sa.Text(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "digest"),
+    )
 
 
 def _candidates() -> None:
@@ -103,6 +160,28 @@ def _candidates() -> None:
     )
     op.create_index(
         "candidates_source", "candidates", ["tenant_id", "status", "source_key"], unique=False
+    )
+
+
+def _checkpoints() -> None:
+    op.create_table(
+        "checkpoints",
+        sa.Column("tenant_id", sa.Text(), nullable=False),
+        sa.Column("thread_id", sa.Text(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("parent", sa.Text(), nullable=True),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("run", sa.Text(), nullable=True),
+        sa.Column("turn", sa.Text(), nullable=True),
+        sa.Column("step", sa.Text(), nullable=True),
+        sa.Column("through", sa.Integer(), nullable=False),
+        sa.Column("format", sa.Integer(), nullable=False),
+        sa.Column("whole", sa.Boolean(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("tail", sa.Integer(), nullable=False),
+        sa.Column("data", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "thread_id", "version"),
     )
 
 
@@ -315,12 +394,40 @@ def _settings() -> None:
     )
 
 
+def _summaries() -> None:
+    op.create_table(
+        "summaries",
+        sa.Column("tenant_id", sa.Text(), nullable=False),
+        sa.Column("thread_id", sa.Text(), nullable=False),
+        sa.Column("first_seq", sa.Integer(), nullable=False),
+        sa.Column("last_seq", sa.Integer(), nullable=False),
+        sa.Column("author", sa.Text(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("lines", sa.Text(), nullable=False),
+        sa.Column("seal", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "thread_id"),
+    )
+
+
 def _tenant_work() -> None:
     op.create_table(
         "tenant_work",
         sa.Column("tenant_id", sa.Text(), nullable=False),
         sa.Column("due_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id"),
+    )
+
+
+def _thread_state() -> None:
+    op.create_table(
+        "thread_state",
+        sa.Column("tenant_id", sa.Text(), nullable=False),
+        sa.Column("thread_id", sa.Text(), nullable=False),
+        sa.Column("section", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("data", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "thread_id", "section"),
     )
 
 
@@ -337,8 +444,13 @@ def _threads() -> None:
         sa.Column("head_tag", sa.LargeBinary(), nullable=False),
         sa.Column("head_mac", sa.LargeBinary(), nullable=False),
         sa.Column("key_id", sa.Text(), nullable=False),
+        sa.Column("label", sa.Text(), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("resumed_at", sa.BigInteger(), nullable=True),
+        sa.Column("deleted_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("tenant_id", "id"),
     )
+    op.create_index("threads_owner", "threads", ["tenant_id", "owner"], unique=False)
     op.create_index("threads_scope", "threads", ["tenant_id", "scope_key"], unique=False)
 
 
@@ -351,6 +463,38 @@ def _tombstones() -> None:
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("closed_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("tenant_id", "digest"),
+    )
+
+
+def _tool_calls() -> None:
+    op.create_table(
+        "tool_calls",
+        sa.Column("tenant_id", sa.Text(), nullable=False),
+        sa.Column("thread_id", sa.Text(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("args_digest", sa.Text(), nullable=False),
+        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("worker", sa.Text(), nullable=False),
+        sa.Column("lease_until", sa.BigInteger(), nullable=False),
+        sa.Column("begun_at", sa.BigInteger(), nullable=False),
+        sa.Column("finished_at", sa.BigInteger(), nullable=True),
+        sa.Column("result", sa.Text(), nullable=True),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.Column("observe", sa.Text(), nullable=True),
+        sa.Column("run", sa.Text(), nullable=True),
+        sa.Column("turn", sa.Text(), nullable=True),
+        sa.Column("step", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("tenant_id", "thread_id", "key"),
+    )
+    op.create_index(
+        "tool_calls_begun",
+        "tool_calls",
+        ["tenant_id", "thread_id"],
+        unique=False,
+        sqlite_where=sa.text("status = 'begun'"),
+        postgresql_where=sa.text("status = 'begun'"),
     )
 
 
