@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from muniment.errors import InvalidInput, NotAllowed, Unavailable
+from muniment.verbs import learning
 from muniment.verbs.learning import Learnt
 from tests.contract.kit import DAY, HOUR, NOW, WEB, Desk, dump
 
@@ -103,6 +104,19 @@ def test_a_dry_run_says_what_would_be_known_and_writes_nothing(desk: Desk, repo:
     assert dump(desk.memory, desk.place.tenant) == before
     done = learnt(desk, repo)
     assert (told(done), done.dry_run, rehearsed.dry_run) == (told(rehearsed), False, True)
+    assert dump(desk.memory, desk.place.tenant) != before
+
+
+def test_a_rehearsal_that_writes_is_caught(
+    desk: Desk, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broken twin: a dry run whose transaction is not rolled back leaves rows."""
+    run = learning._Lesson.run
+    monkeypatch.setattr(
+        learning._Lesson, "run", lambda lesson, unit, _dry: run(lesson, unit, False)
+    )
+    before = dump(desk.memory, desk.place.tenant)
+    assert learnt(desk, repo, dry_run=True).news
     assert dump(desk.memory, desk.place.tenant) != before
 
 
