@@ -128,6 +128,7 @@ class AsyncMemory:
     append_many = _verb("append_many")
     import_file = _verb("import_file")
     remember = _verb("remember")
+    learn = _verb("learn")
     propose = _verb("propose")
     review = _verb("review")
     confirm = _verb("confirm")

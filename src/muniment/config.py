@@ -16,6 +16,7 @@ class Settings(BaseSettings):
     ``MUNIMENT_URL``            the store: ``sqlite:///path.db`` or ``postgresql://…``
     ``MUNIMENT_KEY_FILE``       where the chain key lives (default: beside an SQLite file, else
                                 under the user's data directory)
+    ``MUNIMENT_POLICY``         a policy file, or a preset by name (default: the built-in policy)
     ``MUNIMENT_TENANT``         the tenant of the command line
     ``MUNIMENT_USER``           the user of the command line
     ``MUNIMENT_PROJECT``        the project the command line acts in
@@ -30,6 +31,7 @@ class Settings(BaseSettings):
     url: str = "sqlite:///muniment.db"
     key_file: Path | None = None
     data_home: Path = Field(default_factory=lambda: Path.home() / ".local" / "share" / "muniment")
+    policy: str | None = None
     tenant: str = "local"
     user: str = Field(default_factory=lambda: system_user())
     project: str | None = None

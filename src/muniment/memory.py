@@ -40,6 +40,7 @@ from muniment.verbs import (
     explaining,
     forgetting,
     keeping,
+    learning,
     portable,
     reading,
     remembering,
@@ -49,8 +50,10 @@ from muniment.verbs import (
 from muniment.verbs.explaining import Why
 from muniment.verbs.forgetting import Forgotten
 from muniment.verbs.keeping import Progress
+from muniment.verbs.learning import Learnt
 from muniment.verbs.parts import Parts, write_lane
 from muniment.verbs.paths import path_of
+from muniment.verbs.policies import policy_of
 from muniment.verbs.portable import Exported, Imported
 from muniment.verbs.threads import Threads
 
@@ -170,6 +173,18 @@ class Memory:
             scope=_scope(scope),
             key=key,
         )
+
+    def learn(
+        self,
+        path: str | Path,
+        *,
+        scope: object = None,
+        dry_run: bool = False,
+        principal: object = None,
+    ) -> Learnt:
+        """What the files of a repository state of its project; what they no longer do expires."""
+        who, where = self._who(principal), _scope(scope)
+        return learning.learn(self._parts, who, path_of(path), scope=where, dry_run=dry_run)
 
     def propose(
         self,
@@ -538,7 +553,7 @@ def open(  # the product's first word: muniment.open(url)
     *,
     principal: object = None,
     key_file: str | Path | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     predicates: Iterable[Mapping[str, Any]] = (),
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -550,7 +565,8 @@ def open(  # the product's first word: muniment.open(url)
 
     Without ``principal`` the caller is tenant ``local``, the system's user, channel ``runtime``.
     The chain key is read from ``key_file`` (else ``MUNIMENT_KEY_FILE``, else a file beside the
-    database, made with mode 0600).  ``predicates`` adds to the catalogue, ``tz`` is the zone in
+    database, made with mode 0600).  ``policy`` is a `Policy`, a preset by name, or a policy file
+    (else ``MUNIMENT_POLICY``).  ``predicates`` adds to the catalogue, ``tz`` is the zone in
     which "yesterday" is understood, ``creator`` a factory of SQLite connections.  With
     ``memory_off`` nothing is recalled or remembered; evidence and threads go on.
 
@@ -560,7 +576,7 @@ def open(  # the product's first word: muniment.open(url)
     settings = Settings()
     clock, ids = clock or SystemClock(), ids or SortableIds()
     who = Principal(user=settings.user) if principal is None else Principal.of(principal)
-    policy = policy or Policy()
+    policy = policy_of(settings.policy if policy is None else policy)
     rows = _rows(predicates)
     if rows:
         catalogue: Catalogue = policy.catalogue.extended(rows)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from muniment.errors import MunimentError
 from muniment.memory import Memory
 from muniment.scenario.expect import decision_differences, pair
 from muniment.scenario.lines import read
+from muniment.verbs.policies import policy_of
 
 HERE = Path(__file__).parent
 START = datetime(2026, 9, 1, 1, 0, tzinfo=UTC)
@@ -42,6 +43,8 @@ def cases_of(path: Path) -> list[Any]:
 
 def play(case: Mapping[str, Any], memory: Memory, clock: ManualClock, label: str) -> Result:
     """Say what was said before, then what is to be judged, and compare the decisions."""
+    if "policy" in case:
+        memory = under(memory, case["policy"])
     told = _Case(memory, clock, case, label)
     for said in case.get("before") or ():
         event, decisions = told.say(said)
@@ -54,6 +57,11 @@ def play(case: Mapping[str, Any], memory: Memory, clock: ManualClock, label: str
     seen = [d.to_dict() for d in decisions]
     found = pair(case["expect"], seen, decision_differences, extra=case.get("extra", False))
     return Result(case["name"], found.failed, [{k: d[k] for k in SHOWN} for d in seen])
+
+
+def under(memory: Memory, policy: str) -> Memory:
+    """The same store under another policy."""
+    return Memory(replace(memory._parts, policy=policy_of(policy)), memory.principal)
 
 
 class _Case:

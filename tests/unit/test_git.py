@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import time
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -210,3 +211,16 @@ def test_endless_output_is_cut_off(repo: Path, tmp_path: Path) -> None:
 def test_a_revision_is_compared(revision: str | None, seen: FileSeen, word: str) -> None:
     """Commit or content, whole or six characters; a commit says nothing of later changes."""
     assert compare(revision, seen) == word
+
+
+def test_commits_are_dated(repo: Path) -> None:
+    """Each by when it was committed; none for none, and one that is none says so."""
+    workspace = GitWorkspace(repo)
+    head = workspace.look([]).head
+    assert head is not None
+    [(commit, at)] = workspace.committed_at([head]).items()
+    assert (commit, at.tzinfo) == (head, UTC)
+    assert workspace.committed_at([]) == {}
+    with pytest.raises(Unavailable) as raised:
+        workspace.committed_at(["0" * 40])
+    assert raised.value.code == "git.failed"

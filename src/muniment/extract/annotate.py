@@ -11,7 +11,7 @@ from muniment.extract.people import person_in
 from muniment.extract.words import Folded
 from muniment.gate.candidate import Candidate, Claim, Direction, Flag
 from muniment.records.facts import Catalogue, Predicate
-from muniment.records.record import Durability, Kind, Sensitivity
+from muniment.records.record import ACTING, Durability, Kind, Sensitivity
 from muniment.text import language
 
 _FLAGS = {
@@ -22,7 +22,6 @@ _FLAGS = {
     Flag.CONFIG: "agent_config",
     Flag.CONTROLS: "controls",
 }
-_ACTING = (Kind.RULE, Kind.PREFERENCE, Kind.SKILL, Kind.LESSON)
 _NEGATED_BEFORE = re.compile(
     r"(?:不要|不能|不得|不准|不许|不允许|禁止|严禁|绝不|别|勿|never|do not|don't|must not|may not"
     r"|cannot|can't|not allowed to)[^,，.。;；]{0,40}$",
@@ -73,7 +72,7 @@ def flags_of(folded: str) -> frozenset[Flag]:
 
 def topic_of(folded: str, kind: Kind) -> str | None:
     """The high-impact topic of a way of acting; a fact about a topic permits nothing."""
-    if kind not in _ACTING:
+    if kind not in ACTING:
         return None
     return next((name for name, words in concepts("topics").items() if words.search(folded)), None)
 
@@ -87,7 +86,7 @@ def direction_of(folded: str) -> Direction:
 
 
 def _direction(kind: Kind, folded: str, topic: str | None) -> Direction:
-    if kind not in _ACTING:
+    if kind not in ACTING:
         return Direction.NEUTRAL
     found = direction_of(folded)
     if topic is not None:
@@ -95,9 +94,7 @@ def _direction(kind: Kind, folded: str, topic: str | None) -> Direction:
         return Direction.LOOSENS if found is Direction.NEUTRAL else found
     if found is Direction.LOOSENS and not says("controls", folded):
         return Direction.NEUTRAL
-    if kind is Kind.RULE or found is Direction.LOOSENS:
-        return found
-    return Direction.NEUTRAL
+    return found
 
 
 _RANK = list(Sensitivity)

@@ -13,7 +13,8 @@ from muniment.gate.candidate import Candidate, CandidateStatus, Held
 from muniment.gate.decision import Action, Decision
 from muniment.gate.enact import Settling
 from muniment.gate.keys import tombstone_digests
-from muniment.gate.settle import settle
+from muniment.gate.policy import Policy
+from muniment.gate.settle import classed, settle
 from muniment.ids import CandidateId, RecordId
 from muniment.scope import Channel, Principal, Scope, permits
 from muniment.text import negated
@@ -30,7 +31,8 @@ def settle_all(
     for candidate in candidates:
         if marks := secret_marks(candidate):
             candidate = replace(candidate, flags=candidate.flags | marks)
-        decisions = settle_in_reach(work, candidate, evidence, sibling=sibling)
+        formal = candidate.write_reason == "file"  # read off a form: `make test` from `test:`
+        decisions = settle_in_reach(work, candidate, evidence, sibling=sibling, based=formal)
         sibling = decisions[0].record_id or sibling
         out += decisions
     return out
@@ -42,14 +44,15 @@ def settle_in_reach(
     evidence: Sequence[Event],
     *,
     sibling: RecordId | None = None,
+    based: bool = False,
 ) -> list[Decision]:
-    """Settle a candidate in the scope its writer may write.
+    """Settle a candidate in the scope its writer may write; ``based`` needs no look at the words.
 
     Without the role to write for others the decision activates in the user's own part of the
     scope, and the wider one is proposed.
     """
     texts = [e.text for e in evidence if e.text]
-    based = any(verbatim(candidate, t) for t in texts) or grounded(candidate, texts)
+    based = based or any(verbatim(candidate, t) for t in texts) or grounded(candidate, texts)
     reach = within_reach(work.principal, candidate.scope)
     mine = replace(candidate, scope=reach)
     decision = settle(work, mine, evidence, grounded=based, sibling=sibling)
@@ -136,7 +139,9 @@ def may_decide(principal: Principal, scope: Scope) -> bool:
     return inside and bool(principal.roles & {"approve", "admin"})
 
 
-def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> None:
+def check_may_answer(
+    principal: Principal, held: Held, answer: Event | None, policy: Policy
+) -> None:
     """Who may confirm: a person for their own; shared scopes and high impact by role; the
     runtime only relays a user's answer; agents, imports and jobs never."""
     if principal.channel in (Channel.AGENT, Channel.IMPORT, Channel.JOB):
@@ -144,11 +149,13 @@ def check_may_answer(principal: Principal, held: Held, answer: Event | None) -> 
     _check_answer(principal, held, answer, "confirm")
     if answer is not None and declines(answer.text or ""):
         raise NotAllowed("confirm.answer_is_no", "the answer is a no; use `reject`")
-    c = held.candidate
+    c = classed(held.candidate, policy)
     admin = principal.channel is Channel.ADMIN
     loosening = c.topic is not None and c.direction.value == "loosens" and not admin
     if loosening and not principal.roles & {"approve", "admin"}:
         raise NotAllowed("confirm.needs_role", "loosening a high-impact rule needs `approve`")
+    if policy.safety.guards(c) and not admin and not principal.roles & {"approve", "admin"}:
+        raise NotAllowed("confirm.needs_role", "the policy has this approved: it needs `approve`")
     shared = c.scope.user is None and not may_write(principal, c.scope)
     if shared and not admin and not principal.roles & {"approve", "admin"}:
         raise NotAllowed("confirm.needs_role", "confirming for others needs the role `approve`")

@@ -49,6 +49,12 @@ class Reason(StrEnum):
     REVOKED = "revocation.muted"
     NOTHING_TO_REVOKE = "revocation.nothing_found"
     NEEDS_ROLE = "scope.needs_role"
+    POLICY_KIND = "policy.kind"
+    POLICY_DATA = "policy.data_class"
+    POLICY_SENSITIVITY = "policy.sensitivity"
+    POLICY_APPROVAL = "policy.approval"
+    POLICY_ORIGIN = "policy.origin"
+    DROPPED = "worth.dropped"
 
 
 TEXTS: dict[Reason, tuple[str, str]] = {
@@ -141,6 +147,21 @@ TEXTS: dict[Reason, tuple[str, str]] = {
     Reason.REVOKED: ("muted at once; deleting waits for the user", "已立即停用；删除等用户确认"),
     Reason.NOTHING_TO_REVOKE: ("nothing like that is remembered", "没有记着这样的内容"),
     Reason.NEEDS_ROLE: ("writing for others needs a role", "为他人写入需要相应角色"),
+    Reason.POLICY_KIND: ("the policy keeps no memory of this kind", "策略不保留这一类记忆"),
+    Reason.POLICY_DATA: ("the policy guards this class of data", "策略限制这一类数据"),
+    Reason.POLICY_SENSITIVITY: (
+        "the policy guards data of this sensitivity",
+        "策略限制这一敏感级别的数据",
+    ),
+    Reason.POLICY_APPROVAL: (
+        "the policy has rules on this topic approved by someone entitled",
+        "按策略，此类规则须有权者批准",
+    ),
+    Reason.POLICY_ORIGIN: (
+        "the policy has this origin confirmed by a person first",
+        "按策略，此来源须先由人确认",
+    ),
+    Reason.DROPPED: ("the policy says this product has no use for it", "策略认为本产品用不到"),
 }
 
 

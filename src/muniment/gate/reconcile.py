@@ -169,6 +169,16 @@ def _start(case: Case) -> datetime:
 
 
 def _expiry(case: Case) -> datetime | None:
+    """When it ends, at the latest when the policy says that its kind does."""
+    found = _own_expiry(case)
+    most = case.policy.safety.expires.get(case.candidate.kind)
+    if most is None or case.source is Source.POLICY:
+        return found
+    latest = case.candidate.said_at + most
+    return latest if found is None else min(found, latest)
+
+
+def _own_expiry(case: Case) -> datetime | None:
     """What changes quickly, and whatever was merely observed, does not outlive its time."""
     c, span = case.candidate, None
     if case.predicate and case.predicate.expires:

@@ -7,16 +7,16 @@ flags by now; what decides is where the evidence came from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from muniment.events.event import PERSONAL, Event
 from muniment.gate.candidate import Candidate, Claim, Direction, Flag, Intent
 from muniment.gate.decision import Action
-from muniment.gate.policy import Policy, Switches
+from muniment.gate.policy import Policy, Switches, covered
 from muniment.gate.reasons import Reason
-from muniment.gate.trust import STANDING, TABLE, Source
+from muniment.gate.trust import ORIGIN, STANDING, TABLE, Source
 from muniment.records.facts import Predicate
 from muniment.records.record import Durability, Record, Sensitivity
 
@@ -128,6 +128,47 @@ def worth_keeping(case: Case) -> Finding | None:
     return None
 
 
+def worth_dropping(case: Case) -> Finding | None:
+    """What this product has no use for, unless a person has confirmed it as shown."""
+    c = case.candidate
+    if case.confirmed or c.intent is Intent.REVOCATION:
+        return None
+    dropped = case.policy.worth.drops(c.content, c.predicate)
+    return Finding(Action.IGNORE, Reason.DROPPED) if dropped else None
+
+
+def policy_refuses(case: Case) -> Finding | None:
+    """What the policy file keeps out, whoever says it."""
+    return next((f for f in _by_policy(case) if f.action is Action.REFUSE), None)
+
+
+def policy_holds(case: Case) -> Finding | None:
+    """What the policy file has wait until a person has confirmed it as shown."""
+    if case.confirmed:
+        return None
+    return next((f for f in _by_policy(case) if f.action is Action.HOLD), None)
+
+
+def _by_policy(case: Case) -> Iterator[Finding]:
+    """What each entry of ``safety:`` has to say; an administrator's word stands above them."""
+    c, safety = case.candidate, case.policy.safety
+    if case.source is Source.POLICY or c.intent is Intent.REVOCATION:
+        return
+    if c.kind not in safety.kinds:
+        yield Finding(Action.REFUSE, Reason.POLICY_KIND)
+    for one in safety.data_classes.values():
+        if covered([one.topic], c.content, c.predicate):
+            yield Finding(one.then, Reason.POLICY_DATA)
+    if c.sensitivity in safety.sensitivity:
+        yield Finding(safety.sensitivity[c.sensitivity], Reason.POLICY_SENSITIVITY)
+    if c.subject.startswith("person:"):
+        yield Finding(safety.third_parties, Reason.THIRD_PARTY)
+    if safety.guards(c):
+        yield Finding(Action.HOLD, Reason.POLICY_APPROVAL)
+    if case.source > Source.MODEL and ORIGIN[case.source] not in safety.origins:
+        yield Finding(Action.HOLD, Reason.POLICY_ORIGIN)
+
+
 def reach(case: Case) -> Finding | None:
     """The table of channels and events."""
     action, reason = TABLE.get((case.source, case.candidate.claim), (Action.IGNORE, None))
@@ -215,10 +256,12 @@ RULES: tuple[Rule, ...] = (
     echo,
     states_something,
     secrets,
+    policy_refuses,
     belongs_to_configuration,
     tombstone,
     one_off,
     worth_keeping,
+    worth_dropping,
     reach,
     attested,
     steering,
@@ -227,6 +270,7 @@ RULES: tuple[Rule, ...] = (
     third_party,
     sensitive,
     loosens,
+    policy_holds,
     hedged,
     reaches_others,
     switches,

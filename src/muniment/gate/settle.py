@@ -8,7 +8,15 @@ from typing import Any
 
 from muniment.events.event import Event
 from muniment.gate import standing
-from muniment.gate.candidate import Candidate, CandidateStatus, Claim, Held, Intent
+from muniment.gate.candidate import (
+    Candidate,
+    CandidateStatus,
+    Claim,
+    Direction,
+    Flag,
+    Held,
+    Intent,
+)
 from muniment.gate.decide import decide, limited
 from muniment.gate.decision import Action, Decision
 from muniment.gate.enact import Settling, carry_out
@@ -18,13 +26,14 @@ from muniment.gate.keys import (
     tombstone_digests,
 )
 from muniment.gate.polarity import polarity
+from muniment.gate.policy import Policy
 from muniment.gate.reconcile import same_value
 from muniment.gate.rules import Current
 from muniment.gate.trust import Source, weakest
 from muniment.gate.unit import Unit
 from muniment.ids import CandidateId, RecordId
 from muniment.records.facts import Predicate
-from muniment.records.record import Kind, Namespace, Record, Status
+from muniment.records.record import ACTING, Kind, Namespace, Record, Status
 from muniment.records.table import Filter, Keys, Place
 from muniment.text import tokens
 from muniment.trail.entry import Entry, actor_of
@@ -45,7 +54,7 @@ def settle(
     candidate this settles after a confirmation.
     """
     predicate = work.policy.catalogue.get(candidate.predicate)
-    candidate = placed(candidate, evidence, predicate)
+    candidate = classed(placed(candidate, evidence, predicate), work.policy)
     keys = keys_of(work.unit, candidate, predicate)
     current = _read_current(work, candidate, keys, predicate, sibling)
     verdict = decide(
@@ -83,6 +92,19 @@ def placed(c: Candidate, evidence: Sequence[Event], predicate: Predicate | None)
         )
     if c.namespace.split("/")[0] == Namespace.POLICY:
         return replace(c, namespace=Namespace.PROJECT.value)
+    return c
+
+
+def classed(c: Candidate, policy: Policy) -> Candidate:
+    """With what the policy file finds in the words: its own topics of high impact, on which what
+    does not tighten counts as loosening, and statements this product does find worth keeping."""
+    if c.kind in ACTING and c.topic is None:
+        found = policy.safety.topics(c.content, c.predicate)
+        if found:
+            tightens = c.direction is Direction.TIGHTENS
+            c = replace(c, topic=found[0], direction=c.direction if tightens else Direction.LOOSENS)
+    if c.claim is Claim.NOTHING and policy.worth.keeps(c.content, c.predicate):
+        return replace(c, claim=Claim.USER, flags=c.flags - {Flag.SMALL_TALK})
     return c
 
 

@@ -108,7 +108,7 @@ def of_record(path: str | None, predicate: Predicate) -> bool:
         return False
     pure = PurePosixPath(path.replace("\\", "/"))
     inside = not pure.is_absolute() and ".." not in pure.parts and ":" not in pure.parts[0]
-    return inside and pure.name in predicate.files
+    return inside and any(pure.match(name) for name in predicate.files)
 
 
 def weakest(evidence: Sequence[Event], predicate: Predicate | None) -> Source:

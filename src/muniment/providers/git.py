@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -90,6 +91,15 @@ class GitWorkspace:
         for path in list(dict.fromkeys(paths))[:PATHS_MAX]:
             files[path] = _file(run, path, changed, below, sha, committed=head is not None)
         return Seen(branch, head, tuple(sorted(changed)[:DIRTY_MAX]), files)
+
+    def committed_at(self, commits: Sequence[str]) -> dict[str, datetime]:
+        """When each of these was committed."""
+        if not commits:
+            return {}
+        run = _Git(self._name, self.path, self._timeout_s, trusted=self._trusted)
+        lines = run.ask("log", "--no-walk=unsorted", "--format=%H %ct", *commits, "--").split("\n")
+        pairs = (line.split(" ") for line in lines if line)
+        return {commit: datetime.fromtimestamp(int(at), UTC) for commit, at in pairs}
 
 
 _STATUS = (

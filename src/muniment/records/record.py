@@ -29,6 +29,10 @@ class Kind(StrEnum):
     POINTER = "pointer"  # where and how to look a volatile thing up
 
 
+#: Kinds that say how to act; the others say how something is, which permits nothing.
+ACTING = (Kind.RULE, Kind.PREFERENCE, Kind.SKILL, Kind.LESSON)
+
+
 class Origin(StrEnum):
     """The path by which something came to be known.  Confidence never changes it."""
 

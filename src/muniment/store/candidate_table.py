@@ -162,7 +162,7 @@ class SqlCandidateTable:
         return [dict(row) for row in self._conn.execute(query).mappings()]
 
 
-_WRITE_REASONS = ("explicit", "proposed", "confirmed", "revision", "imported")
+_WRITE_REASONS = ("explicit", "proposed", "confirmed", "revision", "imported", "file")
 
 
 def _closed(write_reason: str) -> str:

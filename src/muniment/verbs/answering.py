@@ -77,7 +77,7 @@ def confirm(
             if held.lapses_at <= parts.now():
                 raise NotFound("candidate.not_found", "no such candidate waits; it has lapsed")
             given = own_event(unit, principal, answer) if answer is not None else None
-            remembering.check_may_answer(principal, held, given)
+            remembering.check_may_answer(principal, held, given, parts.policy)
             if held.reconcile == "delete" and held.target is not None:
                 return [_confirm_deletion(parts, unit, principal, held)]
             said = _confirmation(parts, unit, principal, held)

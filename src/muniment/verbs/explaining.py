@@ -147,6 +147,7 @@ def _told(decision: Mapping[str, Any], tongue: str) -> Mapping[str, Any]:
         "reconcile": decision["reconcile"],
         "writer": decision["writer"],
         "write_reason": decision["write_reason"],
+        "policy": decision["policy_version"],
         "reasons": [{"code": c, "text": explain(c, tongue)} for c in decision["reasons"]],
     }
 
