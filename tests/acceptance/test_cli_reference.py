@@ -24,6 +24,7 @@ OTHERWISE = {
     "append_many": "import",
     "import_file": "import",
     "revise_candidate": "revise",
+    "thread": "thread open",
     "turn": None,
     "close": None,
 }
