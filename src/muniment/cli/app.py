@@ -15,6 +15,7 @@ from muniment import __version__
 from muniment.cli import (
     database,
     demo,
+    evaluating,
     evidence,
     forgetting,
     keeping,
@@ -177,6 +178,7 @@ for _module in (
     keeping,
     moving,
     scenarios,
+    evaluating,
     database,
 ):
     _module.add_to(app)
