@@ -157,9 +157,9 @@ def test_madial_asks_with_what_was_said_before_the_turn(read: Any, tmp_path: Pat
     (tmp_path / "x-memory.json").write_text(lines, "utf-8")
     (tmp_path / "x-dialogue.json").write_text(json.dumps(MADIAL_DIALOGUE), "utf-8")
     [conversation] = load("madial", tmp_path).conversations
-    assert [m.id for m in conversation.talks[0].messages] == ["1", "2"]
+    assert [t.thread for t in conversation.talks] == ["madial:1:1", "madial:1:2"]
     [question] = conversation.questions
-    assert (question.text, question.gold) == ("我要表演！", {"madial:1#2"})
+    assert (question.text, question.gold) == ("我要表演！", {"madial:1:2#0"})
 
 
 def test_longmemeval_has_a_haystack_a_question(read: Any) -> None:

@@ -145,30 +145,32 @@ _SPEAKER = re.compile(r"^<[^>]*>[:：]?")
 
 
 def _madial(files: list[Path], counts: Counter[str]) -> Iterator[Conversation]:
-    """A user's memories are one thread; what is asked is the dialogue up to the first turn in
-    which the assistant is to remember."""
+    """A user's memories, each a thread of its own: they are no conversation.  What is asked is the
+    dialogue up to the first turn in which the assistant is to remember."""
     memories = [m for f in files if "memory" in f.stem for r in _rows(f) for m in r.values()]
     dialogues = [d for f in files if "dialogue" in f.stem for d in _rows(f)]
     ordered = sorted(memories, key=lambda m: (m["user-id"], m["time"], int(m["id"])))
     for user, mine in groupby(ordered, key=lambda m: m["user-id"]):
-        thread = f"madial:{user}"
-        messages = tuple(
-            Message("user", m["event"], id=str(m["id"]), at=_at(m["time"], "%Y-%m-%d"))
+        name = f"madial:{user}"
+        talks = tuple(
+            Talk(
+                f"{name}:{m['id']}",
+                (Message("user", m["event"], id="0", at=_at(m["time"], "%Y-%m-%d")),),
+            )
             for m in mine
         )
-        talk = Talk(thread, messages)
-        keys = Conversation(thread, (talk,), ()).keys()
+        keys = Conversation(name, talks, ()).keys()
         questions = tuple(
             Question(
-                f"{thread}/{d['id']}",
+                f"{name}/{d['id']}",
                 _said_before(d["dialogue"], d["test-turn"][0]),
                 f"user {user}",
-                known_gold([turn_key(thread, str(i)) for i in d["relevant-id"]], keys, counts),
+                known_gold([turn_key(f"{name}:{i}", "0") for i in d["relevant-id"]], keys, counts),
             )
             for d in dialogues
             if d["user-id"] == user
         )
-        yield Conversation(thread, (talk,), questions)
+        yield Conversation(name, talks, questions)
 
 
 def _said_before(lines: list[str], turn: int) -> str:
