@@ -62,6 +62,7 @@ def test_a_turn_beside_a_match_comes_before_one_that_stands_alone(
 ) -> None:
     """The answer after the question, of two turns with the same words; the score says why."""
     desk.say("Oma likes tea.", thread="elsewhere")
+    desk.wait()
     desk.say("Where did Oma move to?", thread="here")
     desk.say("Oma chose Lisbon.", thread="here")
 
@@ -75,7 +76,7 @@ def test_a_turn_beside_a_match_comes_before_one_that_stands_alone(
     assert answer.score == pytest.approx(sum(answer.parts.values()))
     assert set(answer.parts) == {"relevance", "context"}
     monkeypatch.setattr(nearby, "LENT", 0.0)
-    assert second().content == "Oma likes tea.", "without context the earlier of two alike"
+    assert second().content == "Oma likes tea.", "without context, of two alike the one said first"
 
 
 def test_a_longer_list_begins_with_a_shorter_one(desk: Desk) -> None:

@@ -167,8 +167,10 @@ def _turns(
     events = _readable(unit, list(unit.events.get(EventId(i) for i in matched)), principal)
     parts = worth(events, matched, request.said)
     score = {i: round(sum(p.values()), 12) for i, p in parts.items()}
+    # Ids differ from store to store; of turns alike the one said first is first in every store.
+    ranked = sorted(events, key=lambda e: (-score[e.id], e.said_at, e.seq, e.id))
     out = []
-    for event in sorted(events, key=lambda e: (-score[e.id], e.id))[: request.limit]:
+    for event in ranked[: request.limit]:
         envelope = turn_envelope(event, parts[event.id])
         if request.neighbours:
             envelope = replace(envelope, neighbours=_neighbours(unit, event, request.neighbours))
