@@ -7,6 +7,8 @@ import contextlib
 import pytest
 
 from muniment import InvalidInput, NotAllowed, NotFound
+from muniment.recall import nearby
+from muniment.recall.envelope import Envelope
 from tests.contract.kit import DAY, WEB, Desk
 
 PLACE = {"user": "lin", "project": "web"}
@@ -53,6 +55,40 @@ def test_the_archive_is_only_there_when_asked_for(desk: Desk) -> None:
     assert {e.kind for e in both} == {"turn"}
     [bare] = desk.memory.recall("number 2 wombats", layers=("archive",), neighbours=0, limit=1)
     assert bare.neighbours == ()
+
+
+def test_a_turn_beside_a_match_comes_before_one_that_stands_alone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer after the question, of two turns with the same words; the score says why."""
+    desk.say("Oma likes tea.", thread="elsewhere")
+    desk.wait()
+    desk.say("Where did Oma move to?", thread="here")
+    desk.say("Oma chose Lisbon.", thread="here")
+
+    def second() -> Envelope:
+        found = desk.memory.recall("Where did Oma move to?", layers=("archive",)).envelopes
+        assert found[0].content == "Where did Oma move to?" and len(found) == 3
+        return found[1]  # type: ignore[no-any-return]
+
+    answer = second()
+    assert answer.content == "Oma chose Lisbon."
+    assert answer.score == pytest.approx(sum(answer.parts.values()))
+    assert set(answer.parts) == {"relevance", "context"}
+    monkeypatch.setattr(nearby, "LENT", 0.0)
+    assert second().content == "Oma likes tea.", "without context, of two alike the one said first"
+
+
+def test_a_longer_list_begins_with_a_shorter_one(desk: Desk) -> None:
+    """How many are asked for does not change who is first."""
+    for n in range(40):
+        desk.say(f"wombat {n % 7} and {n % 5} walked {n} miles", thread=f"talk {n % 3}")
+    asked = "which wombat 3 walked 12 miles"
+    lists = [
+        [e.id for e in desk.memory.recall(asked, layers=("archive",), limit=n)] for n in (5, 20, 40)
+    ]
+    assert [len(found) for found in lists] == [5, 20, 40]
+    assert lists[1][:5] == lists[0] and lists[2][:20] == lists[1]
 
 
 def test_rules_load_and_are_never_dropped_silently(desk: Desk) -> None:

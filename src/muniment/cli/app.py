@@ -15,6 +15,7 @@ from muniment import __version__
 from muniment.cli import (
     database,
     demo,
+    evaluating,
     evidence,
     forgetting,
     keeping,
@@ -202,6 +203,7 @@ for _module in (
     policy,
     threads,
     scenarios,
+    evaluating,
     database,
 ):
     _module.add_to(app)

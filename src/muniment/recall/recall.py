@@ -8,10 +8,11 @@ from datetime import datetime
 
 from muniment.events.event import Event
 from muniment.gate.unit import Unit
-from muniment.ids import EventId, RecordId
+from muniment.ids import EventId, RecordId, ThreadId
 from muniment.recall.envelope import Envelope, Recalled
 from muniment.recall.index import Doc, Index, Layer, owner_partition
 from muniment.recall.lexical import Match, search
+from muniment.recall.nearby import worth
 from muniment.recall.rank import admissible, rank
 from muniment.recall.request import Request
 from muniment.records.facts import Catalogue
@@ -23,6 +24,8 @@ from muniment.text import query_tokens
 MATCHES_PER_RESULT = 8  # lexical matches considered for each result asked for
 MATCHES_MIN = 64
 READ_BACK_PER_RESULT = 3  # records read at a time for each result asked for
+TURNS_PER_RESULT = 4  # turns read for each result asked for
+TURNS_MIN = 200  # and at least: up to a quarter of it, a longer list begins with a shorter one
 SHOWN_PER_RESULT = 2  # records that may be shown, for each result, before ranking picks
 
 _CURRENT = (Status.ACTIVE, Status.SCHEDULED)
@@ -154,27 +157,40 @@ def _turns(
 ) -> tuple[list[Envelope], tuple[str, ...]]:
     """The archive: turns of the principal's own threads, each with its address."""
     mine = [owner_partition(principal.user)]
-    most = max(MATCHES_MIN, request.limit * 4)
+    most = max(TURNS_MIN, TURNS_PER_RESULT * request.limit)
 
     def find() -> list[Match]:
         return search(index, unit, Layer.TURN, mine, waiting, terms, most)
 
     found, degraded = _search(find, degraded)
-    score = {m.id: m for m in found}
+    matched = {m.id: m.score for m in found}
+    events = _readable(unit, list(unit.events.get(EventId(i) for i in matched)), principal)
+    parts = worth(events, matched, request.said)
+    score = {i: round(sum(p.values()), 12) for i, p in parts.items()}
+    # Ids differ from store to store; of turns alike the one said first is first in every store.
+    ranked = sorted(events, key=lambda e: (-score[e.id], e.said_at, e.seq, e.id))
     out = []
-    for event in unit.events.get(EventId(m.id) for m in found):
-        if not readable(unit, event, principal) or event.erased:
-            continue
-        envelope = turn_envelope(event, {"relevance": score[event.id].score})
+    for event in ranked[: request.limit]:
+        envelope = turn_envelope(event, parts[event.id])
         if request.neighbours:
             envelope = replace(envelope, neighbours=_neighbours(unit, event, request.neighbours))
         out.append(envelope)
-    return out[: request.limit], degraded
+    return out, degraded
+
+
+def _readable(unit: Unit, events: Sequence[Event], principal: Principal) -> list[Event]:
+    """Those the principal may read, erased ones left out; a thread is asked about once."""
+    threads = {t: _may_read(unit, t, principal) for t in {e.thread for e in events}}
+    return [e for e in events if threads[e.thread] and not e.erased]
 
 
 def readable(unit: Unit, event: Event, principal: Principal) -> bool:
     """Whether the principal may read an event: it takes access to its thread."""
-    thread = unit.events.thread(event.thread)
+    return _may_read(unit, event.thread, principal)
+
+
+def _may_read(unit: Unit, thread_id: ThreadId, principal: Principal) -> bool:
+    thread = unit.events.thread(thread_id)
     if thread is None or thread.deleted_at or not permits(principal, thread.scope):
         return False
     return thread.owner == principal.user

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from muniment.dates import Interval
 from muniment.records.condition import Condition
 from muniment.records.record import Kind
 from muniment.scope import Scope
@@ -12,7 +13,8 @@ from muniment.text import normalise
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A task with its place.  ``facets`` and ``mentioned_tasks`` come from reading its words."""
+    """A task with its place.  ``facets``, ``tasks``, ``forbids``, ``uses`` and, for the archive,
+    ``said`` (the time it names) come from reading its words."""
 
     text: str
     place: Scope
@@ -26,6 +28,7 @@ class Request:
     records: bool = True
     archive: bool = False
     neighbours: int = 0
+    said: Interval | None = None
     forbids: tuple[str, ...] = ()
     uses: dict[str, object] = field(default_factory=dict)
 

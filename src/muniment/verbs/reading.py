@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from muniment.context.compose import Context, compose
+from muniment.dates import resolve
 from muniment.errors import InvalidInput, Unavailable
 from muniment.extract.reading import read_task
 from muniment.gate.unit import Unit
@@ -60,6 +61,7 @@ def request_of(
         archive="archive" in wanted,
         records="records" in wanted,
         neighbours=count(neighbours, "neighbours", 0, 20),
+        said=resolve(words, parts.now(), parts.tz) if "archive" in wanted else None,
         forbids=tuple(reading.forbids),
         uses=dict(reading.uses),
     )
