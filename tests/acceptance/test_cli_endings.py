@@ -190,6 +190,7 @@ def test_an_interrupted_import_goes_on(process: Run, tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": source},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in background
     )
     assert child.stderr is not None
     first = child.stderr.readline()  # "Importing: 5000"
