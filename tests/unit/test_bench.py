@@ -27,6 +27,7 @@ TINY = {
     "audit": {"readers": 2, "reads": 2, "rounds": 2, "records": 24},
     "same-fact": {"threads": 3},
     "gate": {"decisions": 8},
+    "screen": {"messages": 8, "rounds": 1},
     "checkpoint": {"long": 6, "middle": 4, "short": 3},
 }
 

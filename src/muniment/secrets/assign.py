@@ -44,6 +44,7 @@ _CUT = re.compile(
     r"[\"'`]?[,;&|][A-Za-z0-9_.-]{0,32}[\"'`]?[=:]|</?[a-z]|[,})\]]{1,3}[\"'{\[]|[\"'`][,})\];]",
     _FLAGS,
 )
+_LEAST = 3  # characters of a value
 _WINDOW = 64
 """Judged by its first characters; an accepted value is followed to its end."""
 _REST = re.compile(r"[!-~]*")
@@ -122,6 +123,12 @@ class Family:
         return re.compile(rf"(?:{self.english})|(?P<han>{self.chinese})", re.ASCII)
 
     @cached_property
+    def _chained(self) -> re.Pattern[str]:
+        """Where the next name, with its connector, takes the place of a value."""
+        joint = r"(?:[ \t:=(\[{\"'是为為]|就是){1,3}"
+        return re.compile(rf"{joint}(?:{self.english}|{self.chinese})(?={joint})", re.ASCII)
+
+    @cached_property
     def _reversed(self) -> re.Pattern[str]:
         return re.compile(
             r"(?<![!-~])(?P<uv>[!-~]{4,64}+)(?:[ ](?:is|was)[ ](?:the|my|our|your|his|her)[ ]"
@@ -165,7 +172,11 @@ class Family:
                 continue
             if spans and name.start() < spans[-1][1]:
                 continue
+            if self._chained.match(lowered, name.end()):
+                continue
             match = after.match(text, name.end())
+            if match and match.end() - name.end() < _LEAST:
+                continue
             if match and (
                 span := self._judged(match, name["han"] is not None, name.start(), grade)
             ):
@@ -177,7 +188,7 @@ class Family:
         text = match.string
         value = text[slice(*span)]
         joined = _joined(match)
-        if len(value) < 3 or (joined is Joined.BARE and len(value) < 12 and value.isalpha()):
+        if len(value) < _LEAST or (joined is Joined.BARE and len(value) < 12 and value.isalpha()):
             return None
         if value.lower() in PLAIN_WORDS or self._starts_over(value):
             return None
@@ -185,7 +196,7 @@ class Family:
             return None
         owned = han or bool(_OWNED.search(text, max(0, said_from - 32), said_from))
         said = Said(value, joined, text[span[1] : span[1] + 16], owned, han)
-        if not _plausible(said) or self.judge(said) is not grade:
+        if self.judge(said) is not grade or not _plausible(said):
             return None
         full = match["uv"] is not None and span[1] - match.start("uv") == _WINDOW
         return (span[0], _REST.match(text, span[1]).end()) if full else span  # type: ignore[union-attr]
