@@ -95,11 +95,16 @@ class Said:
 
     value: str
     joined: Joined
+    before: str
+    """What stands before the name."""
     after: str
-    owned: bool
-    """Someone's own ("my password"), or said in Chinese right beside the value."""
     han: bool
     """The name is Chinese."""
+
+    @property
+    def owned(self) -> bool:
+        """Someone's own ("my password"), or said in Chinese right beside the value."""
+        return self.han or bool(_OWNED.search(self.before))
 
 
 Judge = Callable[[Said], Grade | None]
@@ -155,7 +160,7 @@ class Family:
 
     def judge_field(self, value: str) -> Grade | None:
         """The judge's word on the whole value of a field that has one of the family's names."""
-        said = Said(value.strip(), Joined.QUOTED, "", owned=True, han=False)
+        said = Said(value.strip(), Joined.QUOTED, before="my ", after="", han=False)
         return self.judge(said) if _plausible(said) else None
 
     def _starts_over(self, value: str) -> bool:
@@ -194,8 +199,8 @@ class Family:
             return None
         if _is_elsewhere(match, said_from):
             return None
-        owned = han or bool(_OWNED.search(text, max(0, said_from - 32), said_from))
-        said = Said(value, joined, text[span[1] : span[1] + 16], owned, han)
+        before = text[max(0, said_from - 64) : said_from]
+        said = Said(value, joined, before, text[span[1] : span[1] + 16], han)
         if self.judge(said) is not grade or not _plausible(said):
             return None
         full = match["uv"] is not None and span[1] - match.start("uv") == _WINDOW
