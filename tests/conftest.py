@@ -10,6 +10,9 @@ import pytest
 
 from tests.support.postgres import Server, postgres
 
+# Whatever is installed: a test that wants an embedder names it.
+os.environ["MUNIMENT_EMBEDDER"] = "none"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs PostgreSQL, so that `-m "not postgres"` leaves it out."""

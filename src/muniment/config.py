@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -23,6 +23,10 @@ class Settings(BaseSettings):
     ``MUNIMENT_CHANNEL``        ``user`` on a terminal, ``agent`` for a model, else ``runtime``
     ``MUNIMENT_LANGUAGE``       ``en`` or ``zh``: the language of explanations
     ``MUNIMENT_MEMORY_OFF``     ``1``: long-term memory is off for this process
+    ``MUNIMENT_EMBEDDER``       whose vectors find what words do not: ``auto``, ``none``, ``e5``,
+                                ``openai:MODEL@DIMENSION``, …
+    ``MUNIMENT_EMBEDDER_URL``   the endpoint of ``openai:`` and ``ollama:``
+    ``MUNIMENT_EMBEDDER_KEY``   its key
     ==========================  =================================================================
     """
 
@@ -38,6 +42,9 @@ class Settings(BaseSettings):
     channel: str | None = None
     language: str = "en"
     memory_off: bool = False
+    embedder: str = "auto"
+    embedder_url: str | None = None
+    embedder_key: SecretStr | None = None
 
 
 def system_user() -> str:

@@ -26,6 +26,8 @@ from muniment.gate.candidate import Held
 from muniment.gate.decision import Decision
 from muniment.gate.policy import Policy
 from muniment.ids import Ids, SortableIds
+from muniment.providers.embedders import guarded_of
+from muniment.recall.embed import Embedder
 from muniment.recall.envelope import Recalled
 from muniment.records.facts import Catalogue
 from muniment.records.history import History
@@ -559,6 +561,7 @@ def open(  # the product's first word: muniment.open(url)
     ids: Ids | None = None,
     tz: tzinfo = UTC,
     memory_off: bool | None = None,
+    embedder: Embedder | str | None = None,
     creator: Any = None,
 ) -> Memory:
     """Open a memory: ``sqlite:///path.db``, ``sqlite://`` (in memory) or ``postgresql://…``.
@@ -568,7 +571,8 @@ def open(  # the product's first word: muniment.open(url)
     database, made with mode 0600).  ``policy`` is a `Policy`, a preset by name, or a policy file
     (else ``MUNIMENT_POLICY``).  ``predicates`` adds to the catalogue, ``tz`` is the zone in
     which "yesterday" is understood, ``creator`` a factory of SQLite connections.  With
-    ``memory_off`` nothing is recalled or remembered; evidence and threads go on.
+    ``memory_off`` nothing is recalled or remembered; evidence and threads go on.  ``embedder`` is
+    an object or a setting (else ``MUNIMENT_EMBEDDER``).
 
     Raises `Unavailable` (schema of another version, unreachable, …), `NotAllowed` for a
     PostgreSQL role that bypasses row-level security, `InvalidInput` for a URL it cannot read.
@@ -581,6 +585,7 @@ def open(  # the product's first word: muniment.open(url)
     if rows:
         catalogue: Catalogue = policy.catalogue.extended(rows)
         policy = replace(policy, catalogue=catalogue)
+    guarded = guarded_of(embedder, settings)
     store, index = connect(
         settings.url if url is None else url,
         key_file=settings.key_file if key_file is None else path_of(key_file),
@@ -591,4 +596,4 @@ def open(  # the product's first word: muniment.open(url)
     )
     lane = ReadLane(f"reads-{os.getpid()}-{ids.new('lane')}", write_lane(store), clock)
     off = settings.memory_off if memory_off is None else memory_off
-    return Memory(Parts(store, index, clock, ids, policy, lane, tz, off), who)
+    return Memory(Parts(store, index, clock, ids, policy, lane, tz, off, guarded), who)

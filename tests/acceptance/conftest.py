@@ -42,6 +42,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("MUNIMENT_DATA_HOME", str(tmp_path / "data-home"))
     monkeypatch.setenv("MUNIMENT_USER", "ana")
+    monkeypatch.setenv("MUNIMENT_EMBEDDER", "none")
     monkeypatch.chdir(tmp_path)
 
 

@@ -106,6 +106,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
     monkeypatch.setenv("MUNIMENT_DATA_HOME", str(tmp_path / "data-home"))
     monkeypatch.setenv("MUNIMENT_USER", "ana")
+    monkeypatch.setenv("MUNIMENT_EMBEDDER", "none")
     work = tmp_path / "page"
     work.mkdir()
     monkeypatch.chdir(work)

@@ -84,11 +84,20 @@ def doctor(ctx: typer.Context) -> None:
             ("records", records or "none yet"),
             ("waiting for an answer", found["held"]),
             ("index", f"{lag} changes behind" if lag else "up to date"),
+            ("embedder", _embedder(found)),
             ("erasures unfinished", found["erasures_pending"]),
         ]
     )
     for text, command in advice(found):
         session.screen.command(session.command(*command), text)
+
+
+def _embedder(found: Mapping[str, Any]) -> str:
+    """Who makes the vectors, and whether all are there."""
+    if found["embedder"] is None:
+        return "none: words alone"
+    state = "vectors missing" if found["vectors_missing"] else "every vector is there"
+    return f"{found['embedder']}, {'it has just failed' if found['embedder_down'] else state}"
 
 
 def _exposed(names: Sequence[str]) -> str | None:
@@ -147,7 +156,10 @@ def _verified(session: Session, found: Mapping[str, Any]) -> None:
 
 
 def rebuild_index(ctx: typer.Context) -> None:
-    """Fill the index again from records and events; it can be interrupted and run again."""
+    """Fill the index again from records and events, vectors included.
+
+    It can be interrupted and run again.
+    """
     session = session_of(ctx)
     with session.open() as memory, evidence.progress("Indexing") as advance:
         total = memory.rebuild_index(progress=advance)
@@ -158,7 +170,7 @@ def rebuild_index(ctx: typer.Context) -> None:
 
 
 def tidy(ctx: typer.Context) -> None:
-    """Lapse, expire, promote, finish erasures: what a background worker would do."""
+    """Lapse, expire, promote, finish erasures, make missing vectors: a worker's chores."""
     session = session_of(ctx)
     with session.open() as memory:
         done = memory.tidy()

@@ -1,4 +1,4 @@
-"""The lexical index as recall needs it (a port), and what goes into it.
+"""The index as recall needs it (a port), and what goes into it: words, and vectors beside them.
 
 The index is derived: it holds nothing that cannot be rebuilt from records and events.  Its
 postings are laid out by (tenant, layer, partition, term): a partition is a scope key for
@@ -8,12 +8,14 @@ and its statistics are those of the permitted partitions alone.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from hashlib import blake2b
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 from muniment.events.event import Event
@@ -32,13 +34,21 @@ class Layer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """One searchable thing: its terms with their counts, and how long its words are."""
+    """One searchable thing: its terms with their counts, how long its words are, and the text
+    whose meaning is searched."""
 
     layer: Layer
     id: str
     partition: str
     terms: Mapping[str, int]
     length: int
+    text: str = ""
+
+    @property
+    def stamp(self) -> bytes:
+        """Of everything in it: a vector belongs to one stamp of one document, or to nothing."""
+        held = [self.partition, self.length, sorted(self.terms.items()), self.text]
+        return blake2b(json.dumps(held).encode(), digest_size=16).digest()
 
 
 class Posting(NamedTuple):
@@ -83,6 +93,34 @@ class Weighting:
         return abs(self.weights[term]) * times / (times + self.base + self.slope * length)
 
 
+class Unembedded(NamedTuple):
+    """A document without a vector of some embedder."""
+
+    number: int
+    layer: Layer
+    id: str
+    stamp: bytes
+
+
+class Embedded(NamedTuple):
+    """A document's vector, as float16 bytes, for as long as its stamp is that of the document;
+    no bytes where it has no meaning to speak of."""
+
+    number: int
+    stamp: bytes
+    tongue: str
+    vector: bytes
+
+
+class Vectors(NamedTuple):
+    """Those of some partitions: a float32 row for each of the documents' numbers, in ascending
+    order, and its language ("zh" or "en"; of others "en" too)."""
+
+    numbers: Any
+    rows: Any
+    chinese: Any
+
+
 class Look(Protocol):
     """One snapshot of some partitions of one tenant."""
 
@@ -106,12 +144,20 @@ class Look(Protocol):
         """The documents with the highest scores, best first, those skipped left out."""
         ...
 
+    def vectors(self, embedder: str) -> Vectors | None:
+        """What the partitions hold of an embedder's vectors; ``None`` for nothing."""
+        ...
+
+    def names(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        """The ids of documents by their numbers."""
+        ...
+
 
 class Index(Protocol):
-    """Postings of every tenant, apart from the truth."""
+    """Postings and vectors of every tenant, apart from the truth."""
 
     def put(self, tenant: str, docs: Sequence[Doc]) -> None:
-        """Add or replace documents."""
+        """Add or replace documents; one that has not changed keeps its vector."""
         ...
 
     def drop(self, tenant: str, layer: Layer, ids: Iterable[str]) -> None:
@@ -130,6 +176,18 @@ class Index(Protocol):
 
     def clear(self, tenant: str) -> None:
         """Forget what a tenant has, and know the tenant from now on."""
+        ...
+
+    def unembedded(self, tenant: str, embedder: str, most: int) -> list[Unembedded]:
+        """Documents without a vector of this embedder, the newest first."""
+        ...
+
+    def embed(self, tenant: str, embedder: str, new: Sequence[Embedded]) -> int:
+        """Keep vectors of documents that are still what they were; how many of them are."""
+        ...
+
+    def embedders(self, tenant: str) -> frozenset[str]:
+        """Whose vectors a tenant's documents have."""
         ...
 
     def scrub(self, *, thorough: bool = False) -> list[str]:
@@ -153,7 +211,8 @@ def record_doc(record: Record, catalogue: Catalogue) -> Doc:
         keys.append(record.value)
     for term in {t for key in keys for t in tokens(key)}:
         words.setdefault(term, 1)
-    return Doc(Layer.RECORD, record.id, record.scope.key, words, length)
+    text = record.content or ""
+    return Doc(Layer.RECORD, record.id, record.scope.key, words, length, text)
 
 
 def turn_doc(event: Event, owner: str | None) -> Doc:
@@ -161,7 +220,8 @@ def turn_doc(event: Event, owner: str | None) -> Doc:
     words = Counter(tokens(event.text or ""))
     for term in set(tokens(event.speaker or "")):
         words.setdefault(term, 1)
-    return Doc(Layer.TURN, event.id, owner_partition(owner), words, sum(words.values()))
+    length = sum(words.values())
+    return Doc(Layer.TURN, event.id, owner_partition(owner), words, length, event.text or "")
 
 
 def owner_partition(owner: str | None) -> str:

@@ -1,4 +1,4 @@
-"""The lexical index on SQL: its own SQLite file, or its own schema in PostgreSQL.
+"""The index on SQL: its own SQLite file, or its own schema in PostgreSQL.
 
 Nothing here is the only copy of anything: the file may be deleted at any time and is filled
 again from the truth (`muniment rebuild-index`).
@@ -29,11 +29,12 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from muniment.errors import Unavailable
 from muniment.gate.unit import Unit
-from muniment.recall.index import Doc, Layer
+from muniment.recall.index import Doc, Embedded, Layer, Unembedded
 from muniment.store.look import SqlLook
 from muniment.store.postings import (
     LAYOUT,
     add,
+    changed,
     docs,
     known,
     metadata,
@@ -41,10 +42,12 @@ from muniment.store.postings import (
     postings,
     remove,
     stamp,
+    vectors,
 )
 from muniment.store.private import open_private
 from muniment.store.run import EMBEDDED, INDEX_SCHEMA
 from muniment.store.sql import chunks
+from muniment.store.vectors import VectorCache, embedders, keep, unembedded
 
 
 class SqlIndex:
@@ -52,6 +55,7 @@ class SqlIndex:
 
     def __init__(self, engine: Engine, lock: threading.Lock | None) -> None:
         self._engine, self._lock = engine, lock
+        self._cache = VectorCache()
         try:
             self._prepare()
         except DBAPIError as error:
@@ -107,21 +111,37 @@ class SqlIndex:
     def put(self, tenant: str, docs_: Sequence[Doc]) -> None:
         with self._writing(tenant) as conn:
             for part in chunks(docs_):
+                part = changed(conn, tenant, part)
                 numbers: dict[tuple[Layer, str], int] = {}
                 for layer in Layer:
                     ids = [d.id for d in part if d.layer is layer]
                     numbers |= remove(conn, tenant, layer, ids)
+                if numbers:
+                    self._cache.forget(tenant)
                 add(conn, tenant, part, numbers)
 
     def drop(self, tenant: str, layer: Layer, ids: Iterable[str]) -> None:
         with self._writing(tenant) as conn:
             for part in chunks(ids):
                 remove(conn, tenant, layer, part)
+        self._cache.forget(tenant)
 
     @contextmanager
     def look(self, unit: Unit, layer: Layer, partitions: Sequence[str]) -> Iterator[SqlLook]:
         with self._beside(unit) as conn:
-            yield SqlLook(conn, unit.tenant, layer, partitions)
+            yield SqlLook(conn, unit.tenant, layer, partitions, self._cache)
+
+    def unembedded(self, tenant: str, embedder: str, most: int) -> list[Unembedded]:
+        with self._reading(tenant) as conn:
+            return unembedded(conn, tenant, embedder, most)
+
+    def embed(self, tenant: str, embedder: str, new: Sequence[Embedded]) -> int:
+        with self._writing(tenant) as conn:
+            return keep(conn, tenant, embedder, new)
+
+    def embedders(self, tenant: str) -> frozenset[str]:
+        with self._reading(tenant) as conn:
+            return embedders(conn, tenant)
 
     def known(self, tenant: str) -> bool:
         with self._reading(tenant) as conn:
@@ -130,9 +150,10 @@ class SqlIndex:
 
     def clear(self, tenant: str) -> None:
         with self._writing(tenant) as conn:
-            for table in (postings, docs, parts, known):
+            for table in (postings, vectors, docs, parts, known):
                 conn.execute(delete(table).where(table.c.tenant_id == tenant))
             conn.execute(insert(known), {"tenant_id": tenant})
+        self._cache.forget(tenant)
 
     def scrub(self, *, thorough: bool = False) -> list[str]:
         """SQLite: truncate the write-ahead log.  PostgreSQL: vacuum, or rewrite under lock."""
@@ -140,7 +161,7 @@ class SqlIndex:
             how = "VACUUM FULL" if thorough else "VACUUM"
             with self._engine.connect() as conn:
                 auto = conn.execution_options(isolation_level="AUTOCOMMIT")
-                for table in (postings, docs, parts):
+                for table in (postings, vectors, docs, parts):
                     auto.exec_driver_sql(f"{how} {table.fullname}")
             return []
         if isinstance(self._engine.pool, StaticPool):
@@ -171,7 +192,7 @@ def _schema(conn: Connection) -> str | None:
 
 def _secure(conn: Connection) -> None:
     rule = "tenant_id = current_setting('muniment.tenant')"
-    for table in (docs, parts, postings, known):
+    for table in (docs, parts, postings, vectors, known):
         name = table.fullname
         conn.execute(text(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY"))
         conn.execute(text(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY"))

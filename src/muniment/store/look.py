@@ -1,4 +1,4 @@
-"""One snapshot of the lexical index: what a search asks of it."""
+"""One snapshot of the index: what a search asks of it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any
 
 from sqlalchemy import Connection, Float, Integer, Text, bindparam, column, func, select, text
 
-from muniment.recall.index import Held, Layer, Posting, Scored, Weighting
+from muniment.recall.index import Held, Layer, Posting, Scored, Vectors, Weighting
 from muniment.store.postings import HELD, TENANT, docs, parts, postings
 from muniment.store.run import INDEX_SCHEMA, Prepared
 from muniment.store.sql import ListOf, among, chunks
+from muniment.store.vectors import VectorCache
 
 _P, _D, _S = postings.c, docs.c, parts.c
 _LOOKED = (_P.tenant_id == TENANT, among(_P.place, "places"), among(_P.term, "terms"))
+_NAMES = Prepared(select(_D.doc, _D.id).where(_D.tenant_id == TENANT, among(_D.doc, "numbers")))
 _FIND_OF = Prepared(
     select(_P.term, _P.doc, _P.count, _P.length).where(*_LOOKED, among(_P.doc, "numbers"))
 )
 _COUNT = Prepared(select(_P.term, func.count().label("docs")).where(*_LOOKED).group_by(_P.term))
 _SIZE = Prepared(
-    select(_S.place, _S.docs, _S.length).where(
+    select(_S.place, _S.docs, _S.length, _S.generation).where(
         _S.tenant_id == TENANT,
         _S.layer == bindparam("in_layer"),
         among(_S.part, "partitions"),
@@ -76,9 +78,14 @@ class SqlLook:
     """`muniment.recall.index.Look` over one connection."""
 
     def __init__(
-        self, conn: Connection, tenant: str, layer: Layer, partitions: Sequence[str]
+        self,
+        conn: Connection,
+        tenant: str,
+        layer: Layer,
+        partitions: Sequence[str],
+        cache: VectorCache,
     ) -> None:
-        self._conn = conn
+        self._conn, self._tenant, self._cache = conn, tenant, cache
         self._here = {"tenant": tenant, "in_layer": layer.value}
         self._sizes = _SIZE.all(conn, self._here | {"partitions": partitions})
         self._places = [r.place for r in self._sizes]
@@ -114,6 +121,14 @@ class SqlLook:
         }
         rows = _BEST[self._conn.dialect.name].all(self._conn, asked)
         return [Scored(*row) for row in rows]
+
+    def vectors(self, embedder: str) -> Vectors | None:
+        places = {r.place: r.generation for r in self._sizes}
+        return self._cache.get(self._conn, self._tenant, embedder, places)
+
+    def names(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        params = {"tenant": self._tenant, "numbers": list(numbers)}
+        return {r.doc: r.id for r in _NAMES.all(self._conn, params)} if numbers else {}
 
     def _asked(self, terms: Sequence[str]) -> dict[str, Any]:
         return self._here | {"places": self._places, "terms": terms}

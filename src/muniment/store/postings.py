@@ -1,4 +1,4 @@
-"""The tables of the lexical index, and how documents are put into them and taken out."""
+"""The tables of the index, and how documents are put into them and taken out."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy import (
     Column,
     Connection,
     Integer,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
@@ -29,7 +30,7 @@ from muniment.store.run import INDEX_SCHEMA, Prepared
 from muniment.store.sql import among
 from muniment.text import TOKENISER
 
-LAYOUT = f"2/{TOKENISER}"  # another one is made anew, since nothing here is worth migrating
+LAYOUT = f"3/{TOKENISER}"  # another one is made anew, since nothing here is worth migrating
 SEPARATOR = "\n"  # no term holds white space
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
@@ -45,6 +46,8 @@ parts = Table(
     Column("place", _NUMBER, nullable=False),
     Column("docs", Integer, nullable=False),
     Column("length", Integer, nullable=False),
+    # Counts the changes of its vectors: what a process keeps of them is of one generation.
+    Column("generation", _NUMBER, nullable=False),
     PrimaryKeyConstraint("tenant_id", "layer", "part"),
     sqlite_with_rowid=False,
 )
@@ -58,10 +61,26 @@ docs = Table(
     Column("place", _NUMBER, nullable=False),
     Column("length", Integer, nullable=False),
     Column("terms", Text, nullable=False),
+    Column("stamp", LargeBinary, nullable=False),
+    Column("embedder", Text, nullable=False),  # whose vector it has; "" for none
     PrimaryKeyConstraint("tenant_id", "doc"),
     sqlite_with_rowid=False,
 )
 TableIndex("docs_id", docs.c.tenant_id, docs.c.layer, docs.c.id, unique=True)
+TableIndex("docs_embedder", docs.c.tenant_id, docs.c.embedder, docs.c.doc)
+#: Apart from the documents and laid out by partition: a search reads nothing else of them.
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("tenant_id", Text, nullable=False),
+    Column("place", _NUMBER, nullable=False),
+    Column("doc", _NUMBER, nullable=False),
+    Column("embedder", Text, nullable=False),
+    Column("tongue", Text, nullable=False),
+    Column("vector", LargeBinary, nullable=False),  # float16, little-endian
+    PrimaryKeyConstraint("tenant_id", "place", "doc"),
+    sqlite_with_rowid=False,
+)
 postings = Table(
     "postings",
     metadata,
@@ -91,6 +110,13 @@ _UNPOST = Prepared(
         _P.doc == bindparam("of_doc"),
     )
 )
+_UNVECTOR = Prepared(
+    delete(vectors).where(
+        vectors.c.tenant_id == TENANT,
+        among(vectors.c.place, "places"),
+        among(vectors.c.doc, "numbers"),
+    )
+)
 _UNDOC = Prepared(delete(docs).where(_D.tenant_id == TENANT, among(_D.doc, "numbers")))
 _LAST_DOC = Prepared(select(func.max(_D.doc).label("last")).where(_D.tenant_id == TENANT))
 _PLACES = Prepared(select(_S.layer, _S.part, _S.place).where(_S.tenant_id == TENANT))
@@ -99,10 +125,26 @@ _RESIZE = Prepared(
     .where(_S.tenant_id == TENANT, _S.place == bindparam("of_place"))
     .values(docs=_S.docs + bindparam("more_docs"), length=_S.length + bindparam("more_length"))
 )
+_RENEW = Prepared(
+    update(parts)
+    .where(_S.tenant_id == TENANT, among(_S.place, "places"))
+    .values(generation=_S.generation + 1)
+)
 _INSERT_PART, _INSERT_DOC = Prepared(insert(parts)), Prepared(insert(docs))
 _INSERT_POSTING = Prepared(insert(postings))
 _DOC_COLUMNS = tuple(c.name for c in docs.c)
 _POSTING_COLUMNS = tuple(c.name for c in postings.c)
+
+
+def changed(conn: Connection, tenant: str, new: Sequence[Doc]) -> list[Doc]:
+    """Those that are not already held as they are."""
+    here: dict[tuple[str, str], bytes] = {}
+    for layer in Layer:
+        ids = [d.id for d in new if d.layer is layer]
+        if ids:
+            params = {"tenant": tenant, "in_layer": layer.value, "ids": ids}
+            here |= {(layer, row.id): bytes(row.stamp) for row in HELD.all(conn, params)}
+    return [d for d in new if here.get((d.layer, d.id)) != d.stamp]
 
 
 def remove(
@@ -121,7 +163,12 @@ def remove(
         for term in row.terms.split(SEPARATOR)
     ]
     _UNPOST.run(conn, *gone)
-    _UNDOC.run(conn, {"tenant": tenant, "numbers": [row.doc for row in found]})
+    numbers = [row.doc for row in found]
+    _UNDOC.run(conn, {"tenant": tenant, "numbers": numbers})
+    # Vectors last: whoever was giving one of these documents a vector has done so by now.
+    places = sorted({row.place for row in found})
+    if _UNVECTOR.run(conn, {"tenant": tenant, "places": places, "numbers": numbers}):
+        renew(conn, tenant, places)
     _resize(conn, tenant, [(row.place, -1, -row.length) for row in found])
     return {(layer, row.id): row.doc for row in found}
 
@@ -142,7 +189,10 @@ def add(
         conn,
         _DOC_COLUMNS,
         [
-            (tenant, doc, d.layer.value, d.id, place, d.length, SEPARATOR.join(d.terms))
+            (
+                *(tenant, doc, d.layer.value, d.id, place, d.length),
+                *(SEPARATOR.join(d.terms), d.stamp, ""),
+            )
             for d, doc, place in rows
         ],
     )
@@ -163,8 +213,13 @@ def _places(conn: Connection, tenant: str, new: Sequence[Doc]) -> dict[tuple[str
             known_[wanted] = max(known_.values(), default=0) + 1
             layer, part = wanted
             row = {"tenant_id": tenant, "layer": layer, "part": part, "place": known_[wanted]}
-            _INSERT_PART.run(conn, row | {"docs": 0, "length": 0})
+            _INSERT_PART.run(conn, row | {"docs": 0, "length": 0, "generation": 0})
     return known_
+
+
+def renew(conn: Connection, tenant: str, places: Sequence[int]) -> None:
+    """Say that vectors of these partitions have changed."""
+    _RENEW.run(conn, {"tenant": tenant, "places": list(places)})
 
 
 def _resize(conn: Connection, tenant: str, changes: Iterable[tuple[int, int, int]]) -> None:

@@ -98,6 +98,7 @@ def rebuild_index(parts: Parts, principal: Principal, progress: Progress | None 
         done += batch
         if progress is not None:
             progress(min(done, total), total)
+    _embed(parts, principal.tenant)
     return total
 
 
@@ -141,8 +142,20 @@ def doctor(parts: Parts, principal: Principal) -> dict[str, Any]:
         "audit_lane": parts.lane.failed or "ok",
         "open_to_others": store.backend.exposed(),
         "index_known": parts.index.known(principal.tenant),
+        **_embedding(parts, principal.tenant),
         "policy": parts.policy.version,
         **counts,
+    }
+
+
+def _embedding(parts: Parts, tenant: str) -> dict[str, Any]:
+    """Whose vectors there are, and whether any are missing."""
+    own = parts.embedder
+    return {
+        "embedder": own.name if own else None,
+        "embedder_down": own.down if own else False,
+        "vectors_of": sorted(parts.index.embedders(tenant)),
+        "vectors_missing": bool(own and parts.index.unembedded(tenant, own.name, 1)),
     }
 
 
@@ -161,7 +174,16 @@ def tidy(parts: Parts, principal: Principal) -> dict[str, int]:
     done = parts.write(principal, work)
     done["erasures_finished"], _ = forgetting.finish(parts, principal.tenant, parts.now())
     parts.catch_up(principal.tenant)
+    done["embedded"] = _embed(parts, principal.tenant)
     return done
+
+
+def _embed(parts: Parts, tenant: str) -> int:
+    """Vectors for everything; an embedder that is down is said by recall and `doctor`."""
+    try:
+        return parts.embed(tenant)
+    except Unavailable:
+        return 0
 
 
 def scrub(parts: Parts, principal: Principal) -> dict[str, Any]:

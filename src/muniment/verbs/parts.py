@@ -19,6 +19,8 @@ from muniment.gate.policy import Policy, Switches
 from muniment.gate.unit import Unit
 from muniment.ids import Ids, ThreadId
 from muniment.jobs import outbox
+from muniment.jobs.embedding import Embedding, embed_batch
+from muniment.recall.embed import Guarded
 from muniment.recall.index import Doc, Index
 from muniment.scope import Principal
 from muniment.store.store import Store
@@ -45,16 +47,20 @@ class Parts:
     lane: ReadLane
     tz: tzinfo = UTC
     memory_off: bool = False
+    embedder: Guarded | None = None
     opened_at: datetime = field(init=False)
     mark: str = field(init=False)  # of this opening: a worker that never comes back
+    embedding: Embedding = field(init=False)
     _waiting: Counter[str] = field(default_factory=Counter)
     _drain: threading.Lock = field(default_factory=threading.Lock)
+    _embed_one: threading.Lock = field(default_factory=threading.Lock)
     _known: set[str] = field(default_factory=set)
     _seen: dict[tuple[str, ThreadId], Thread] = field(default_factory=dict)
     _knowing: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.opened_at, self.mark = self.clock.now(), self.ids.new("wrk")
+        self.embedding = Embedding(self._embed_some)
 
     def now(self) -> datetime:
         """The injected clock's now."""
@@ -102,6 +108,25 @@ class Parts:
                 outbox.drain(self.store, self.index, tenant, self.policy.catalogue)
         finally:
             self._drain.release()
+        if self.embedder is not None:
+            self.embedding.wake(tenant)
+
+    def embed(self, tenant: str) -> int:
+        """Give everything in the index a vector, now; how many got one.
+
+        Raises `Unavailable` where the embedder cannot.
+        """
+        total = 0
+        while done := self._embed_some(tenant):
+            total += done
+        return total
+
+    def _embed_some(self, tenant: str) -> int:
+        if self.embedder is None:
+            return 0
+        catalogue = self.policy.catalogue
+        with self._embed_one:  # two would embed the same
+            return embed_batch(self.store, self.index, self.embedder, tenant, catalogue)
 
     def ready(self, tenant: str) -> tuple[str, ...]:
         """Whether the index can be asked about a tenant; one that is new or was deleted is
@@ -138,6 +163,7 @@ class Parts:
         """Write open audit batches, bring the index up to date, release everything."""
         if not self.store.closed:
             self.lane.close()
+            self.embedding.close()
             for tenant in [t for t, n in self._waiting.items() if n]:
                 self.catch_up(tenant)
         self.index.close()
