@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from muniment import InvalidInput, NotAllowed, NotFound
 from muniment.recall import nearby
+from muniment.recall import recall as recalling
 from muniment.recall.envelope import Envelope
+from muniment.recall.weights import TURNS
 from tests.contract.kit import DAY, WEB, Desk
 
 PLACE = {"user": "lin", "project": "web"}
@@ -74,8 +78,9 @@ def test_a_turn_beside_a_match_comes_before_one_that_stands_alone(
     answer = second()
     assert answer.content == "Oma chose Lisbon."
     assert answer.score == pytest.approx(sum(answer.parts.values()))
-    assert set(answer.parts) == {"relevance", "context"}
-    monkeypatch.setattr(nearby, "LENT", 0.0)
+    assert set(answer.parts) == {"relevance", "context", "sitting", "thread"}
+    alone = replace(TURNS, beside=(0.0, 0.0), sitting=0.0, thread=0.0)
+    monkeypatch.setattr(recalling, "worth", partial(nearby.worth, weights=alone))
     assert second().content == "Oma likes tea.", "without context, of two alike the one said first"
 
 

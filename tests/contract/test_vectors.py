@@ -58,10 +58,10 @@ def test_turns_and_records_get_vectors(meant: Desk) -> None:
     meant.memory.tidy()
     held = _held(meant)
     assert {event.id, record} <= {i for i, _, _ in held}
-    assert {(e, len(v)) for _, e, v in held} == {("meaning/5", 10)}
+    assert {(e, len(v)) for _, e, v in held} == {("meaning/68", 136)}
     assert meant.memory.tidy()["embedded"] == 0
     found = meant.memory.doctor()
-    assert (found["vectors_of"], found["vectors_missing"]) == (["meaning/5"], False)
+    assert (found["vectors_of"], found["vectors_missing"]) == (["meaning/68"], False)
 
 
 def test_no_write_waits_for_an_embedder(place: Place) -> None:
@@ -120,9 +120,9 @@ def test_a_changed_embedder_embeds_all_anew(durable: Desk) -> None:
     durable.options["embedder"] = Meaning(name="other")
     durable.reopen()
     found = durable.memory.doctor()
-    assert (found["vectors_of"], found["vectors_missing"]) == (["meaning/5"], True)
+    assert (found["vectors_of"], found["vectors_missing"]) == (["meaning/68"], True)
     assert durable.memory.tidy()["embedded"] >= 1
-    assert {e for _, e, _ in _held(durable)} == {"other/5"}
+    assert {e for _, e, _ in _held(durable)} == {"other/68"}
     assert durable.memory.doctor()["vectors_missing"] is False
 
 
@@ -197,7 +197,7 @@ def test_a_vector_of_other_words_is_not_kept(meant: Desk) -> None:
     index, tenant = meant.memory._parts.index, meant.place.tenant
     [waiting] = index.unembedded(tenant, "by hand/1", 5)
     assert waiting.layer is Layer.TURN
-    stale = Embedded(waiting.number, b"\0" * 16, "en", b"\0\x3c")
+    stale = Embedded(waiting.number, b"\0" * 16, b"\0\x3c")
     assert index.embed(tenant, "by hand/1", [stale]) == 0
     assert index.embed(tenant, "by hand/1", [stale._replace(stamp=waiting.stamp)]) == 1
     assert index.unembedded(tenant, "by hand/1", 5) == []
@@ -210,7 +210,7 @@ def test_nobody_elses_vectors_are_seen(meant: Desk) -> None:
     other = meant.place.tenant + "-b"
     assert meant.memory._parts.index.embedders(other) == frozenset()
     assert vectors(meant.memory, other) == []
-    assert meant.memory._parts.index.embedders(meant.place.tenant) == {"meaning/5"}
+    assert meant.memory._parts.index.embedders(meant.place.tenant) == {"meaning/68"}
 
 
 def _embedder(desk: Desk) -> Meaning:

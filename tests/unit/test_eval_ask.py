@@ -59,7 +59,7 @@ class Twin:
     """A memory whose recall is broken in one way."""
 
     def __init__(self, memory: Memory, breaks: Any) -> None:
-        self.append_many = memory.append_many
+        self.append_many, self.tidy = memory.append_many, memory.tidy
         self._memory, self._breaks = memory, breaks
 
     def recall(self, text: str, **asked: Any) -> Recalled:

@@ -50,6 +50,7 @@ def evaluate(memory: Memory, dataset: Dataset, advance: Advance) -> list[Answer]
     for conversation in dataset.conversations:
         who[conversation.name] = reader(dataset, conversation)
         turns[conversation.name] = append(memory, conversation, who[conversation.name])
+        memory.tidy(principal=who[conversation.name])  # nothing waits for index or vectors
         done += conversation.turns
         advance(done, total)
     out = []

@@ -9,7 +9,6 @@ from muniment.jobs.outbox import Truth, docs_of
 from muniment.recall.embed import Guarded
 from muniment.recall.index import Doc, Embedded, Index, Layer, Unembedded
 from muniment.records.facts import Catalogue
-from muniment.text import language
 
 CLOSING_S = 10.0
 _KINDS = {Layer.RECORD: "record", Layer.TURN: "event"}
@@ -36,16 +35,11 @@ def _embedded(guarded: Guarded, docs: list[tuple[Unembedded, Doc]]) -> list[Embe
     full = [(w, doc) for w, doc in docs if doc.text.strip()]
     rows = guarded.documents([doc.text for _, doc in full]) if full else []
     out = [
-        Embedded(w.number, w.stamp, tongue_of(doc.text), row.astype("<f2").tobytes())
+        Embedded(w.number, w.stamp, row.astype("<f2").tobytes())
         for (w, doc), row in zip(full, rows, strict=True)
     ]
     # What has no words gets no vector, and is not asked about again.
-    return out + [Embedded(w.number, w.stamp, "", b"") for w, d in docs if not d.text.strip()]
-
-
-def tongue_of(text: str) -> str:
-    """The language by which a vector is centred."""
-    return "zh" if language(text) == "zh" else "en"
+    return out + [Embedded(w.number, w.stamp, b"") for w, d in docs if not d.text.strip()]
 
 
 class Embedding:

@@ -108,17 +108,18 @@ class Embedded(NamedTuple):
 
     number: int
     stamp: bytes
-    tongue: str
     vector: bytes
 
 
 class Vectors(NamedTuple):
-    """Those of some partitions: a float32 row for each of the documents' numbers, in ascending
-    order, and its language ("zh" or "en"; of others "en" too)."""
+    """Those of some partitions: a row for each of the documents' numbers, in ascending order.
+
+    Rows are float32; where there are many, int8 with a scale each (see `muniment.recall.dense`).
+    """
 
     numbers: Any
     rows: Any
-    chinese: Any
+    scales: Any = None
 
 
 class Look(Protocol):
@@ -221,7 +222,8 @@ def turn_doc(event: Event, owner: str | None) -> Doc:
     for term in set(tokens(event.speaker or "")):
         words.setdefault(term, 1)
     length = sum(words.values())
-    return Doc(Layer.TURN, event.id, owner_partition(owner), words, length, event.text or "")
+    said = f"{event.speaker}: {event.text}" if event.speaker else event.text or ""
+    return Doc(Layer.TURN, event.id, owner_partition(owner), words, length, said)
 
 
 def owner_partition(owner: str | None) -> str:

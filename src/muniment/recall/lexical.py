@@ -23,12 +23,14 @@ class Match:
     """How well a document answers the terms.
 
     ``score`` is BM25 over its possible maximum (0–1); ``coverage`` the share of query terms
-    found, one of them at least more than a lone Chinese character.
+    found, one of them at least more than a lone Chinese character; ``meaning`` how alike it is
+    in meaning (0–1), 0 where that was not asked.
     """
 
     id: str
     score: float
     coverage: float
+    meaning: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,27 +11,14 @@ from muniment.ids import RecordId
 from muniment.recall.envelope import Envelope, envelope_of
 from muniment.recall.lexical import Match
 from muniment.recall.request import Request, holds
+from muniment.recall.weights import ENOUGH, RECORDS
 from muniment.records.facts import Catalogue
 from muniment.records.record import Kind, Namespace, Record, Sensitivity
 from muniment.scope import Principal, Scope
 from muniment.text import normalise
 
-#: Weights of the parts; relevance, coverage and the like are between 0 and 1.
-WEIGHTS = {
-    "relevance": 1.0,
-    "scope": 0.05,
-    "trust": 0.03,
-    "stage": 0.3,
-    "use": 0.1,
-    "rule": 2.0,
-    "preference": 1.0,
-    "exception": 0.5,
-    "staleness": -0.1,
-    "unsure": -0.2,
-}
 STALE_AFTER_DAYS = 365.0
 USES_FOR_FULL_CREDIT = 10
-ENOUGH_TO_NAME_IT = 0.5  # share of query terms by which words alone call up a preference
 
 
 def admissible(record: Record, request: Request, principal: Principal, now: datetime) -> bool:
@@ -70,7 +57,7 @@ def relevant(record: Record, match: Match | None, request: Request, catalogue: C
     if record.kind is not Kind.PREFERENCE or not request.facets:
         return True
     facet = _facet(record, catalogue)
-    return facet is None or facet in request.facets or match.coverage >= ENOUGH_TO_NAME_IT
+    return facet is None or facet in request.facets or match.coverage >= ENOUGH["coverage"]
 
 
 def _facet(record: Record, catalogue: Catalogue) -> str | None:
@@ -92,6 +79,7 @@ def parts_of(
     staged = request.stage is not None and request.stage in record.condition.stages
     raw = {
         "relevance": match.score if match else 0.0,
+        "meaning": match.meaning if match else 0.0,
         "scope": float(len(list(record.scope.parts()))),
         "trust": float(record.origin.trust),
         "stage": float(staged),
@@ -102,7 +90,7 @@ def parts_of(
         "staleness": min(age_days / STALE_AFTER_DAYS, 1.0),
         "unsure": float(not record.sure),
     }
-    parts = {name: round(WEIGHTS[name] * value, 6) for name, value in raw.items()}
+    parts = {name: round(RECORDS[name] * value, 6) for name, value in raw.items()}
     return {name: part for name, part in parts.items() if part}
 
 

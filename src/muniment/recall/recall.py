@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from muniment.events.event import Event
 from muniment.gate.unit import Unit
@@ -12,14 +13,18 @@ from muniment.ids import EventId, RecordId, ThreadId
 from muniment.recall.envelope import Envelope, Recalled
 from muniment.recall.index import Doc, Index, Layer, owner_partition
 from muniment.recall.lexical import Match, search
-from muniment.recall.nearby import worth
+from muniment.recall.nearby import asks_assistant, worth
 from muniment.recall.rank import admissible, rank
 from muniment.recall.request import Request
+from muniment.recall.weights import ENOUGH, RECORDS
 from muniment.records.facts import Catalogue
 from muniment.records.record import Kind, Record, Status
 from muniment.records.table import Filter
 from muniment.scope import Principal, applicable_keys, permits
 from muniment.text import query_tokens
+
+if TYPE_CHECKING:  # numpy is only there where an embedder is
+    from muniment.recall.dense import Asked
 
 MATCHES_PER_RESULT = 8  # lexical matches considered for each result asked for
 MATCHES_MIN = 64
@@ -32,6 +37,48 @@ _CURRENT = (Status.ACTIVE, Status.SCHEDULED)
 Fresh = Callable[[Unit], tuple[Mapping[str, Doc | None], tuple[str, ...]]]
 
 
+@dataclass(slots=True)
+class _Search:
+    """One recall's searches of the index, by words and by meaning, and what they lacked."""
+
+    index: Index
+    unit: Unit
+    terms: Sequence[str]
+    asked: Asked | None
+    waiting: Mapping[str, Doc | None]
+    degraded: tuple[str, ...]
+
+    def words(self, layer: Layer, partitions: Sequence[str], most: int) -> list[Match]:
+        """By words; an index that is down is said so, never an empty result."""
+        try:
+            return search(self.index, self.unit, layer, partitions, self.waiting, self.terms, most)
+        except Exception:
+            self._lacked("index_unavailable")
+            return []
+
+    def meaning(
+        self, layer: Layer, partitions: Sequence[str], most: int, also: Iterable[str]
+    ) -> dict[str, float]:
+        """By meaning, of what the index has seen; nothing where nobody asked."""
+        if self.asked is None or not partitions:
+            return {}
+        from muniment.recall.dense import similar
+
+        try:
+            return similar(
+                *(self.index, self.unit, layer, partitions, self.asked),
+                also=also,
+                skipped=self.waiting.keys(),
+                most=most,
+            )
+        except Exception:
+            self._lacked("index_unavailable")
+            return {}
+
+    def _lacked(self, what: str) -> None:
+        self.degraded = tuple(dict.fromkeys((*self.degraded, what)))
+
+
 def recall(
     unit: Unit,
     index: Index,
@@ -41,24 +88,20 @@ def recall(
     catalogue: Catalogue,
     fresh: Fresh,
     now: datetime,
+    asked: Asked | None = None,
 ) -> Recalled:
     """Everything that applies and answers, best first; nothing is read beyond the permitted.
 
     Every hit of the index is read again from the truth in this snapshot before it is returned.
+    ``asked`` is the question's vector, made before this snapshot was taken.
     """
     keys = applicable_keys(principal, request.place)
     waiting, degraded = fresh(unit)
-    terms = query_tokens(request.text)
+    looking = _Search(index, unit, query_tokens(request.text), asked, waiting, degraded)
     if not request.records:
-        turns, degraded = _turns(unit, index, principal, request, terms, waiting, degraded)
-        return Recalled(tuple(turns), degraded)
-    best = max(MATCHES_MIN, MATCHES_PER_RESULT * request.limit)
-
-    def find() -> list[Match]:
-        return search(index, unit, Layer.RECORD, keys, waiting, terms, best)
-
-    found, degraded = _search(find, degraded)
-    matches = {m.id: m for m in found}
+        turns = _turns(looking, principal, request)
+        return Recalled(tuple(turns), looking.degraded)
+    matches = _matches(looking, keys, max(MATCHES_MIN, MATCHES_PER_RESULT * request.limit))
     applicable = frozenset(keys)
 
     def may_show(record: Record) -> bool:
@@ -68,17 +111,33 @@ def recall(
 
     loaded = _loaded(unit, keys, request, catalogue)
     have = {r.id for r in loaded}
-    asked = [RecordId(i) for i in matches if i not in have]
-    read, enough = _read_back(unit, asked, request.limit, may_show)
+    wanted = [RecordId(i) for i in matches if i not in have]
+    read, enough = _read_back(unit, wanted, request.limit, may_show)
     shown = [r for r in loaded if may_show(r)] + enough
     shown += _generals(unit, shown, principal, applicable, request, now)
     cited = unit.ledger.use_counts(r.id for r in shown)
     ranked = rank(shown, matches, request, catalogue, now, cited)
     envelopes = _cut(ranked, request.limit)
     if request.archive:
-        turns, degraded = _turns(unit, index, principal, request, terms, waiting, degraded)
-        envelopes += turns
-    return Recalled(tuple(envelopes), degraded, considered=len(loaded) + read)
+        envelopes += _turns(looking, principal, request)
+    return Recalled(tuple(envelopes), looking.degraded, considered=len(loaded) + read)
+
+
+def _matches(looking: _Search, keys: Sequence[str], most: int) -> dict[str, Match]:
+    """Records that answer by their words, or by their meaning well enough; the best first."""
+    found = {m.id: m for m in looking.words(Layer.RECORD, keys, most)}
+    meaning = looking.meaning(Layer.RECORD, keys, most, found)
+    for record, near in meaning.items():
+        if record in found or near >= ENOUGH["meaning"]:
+            found[record] = replace(found.get(record, Match(record, 0.0, 0.0)), meaning=near)
+
+    def weight(match: Match) -> float:
+        return RECORDS["relevance"] * match.score + RECORDS["meaning"] * match.meaning
+
+    if not meaning:
+        return found
+    ordered = sorted(found.values(), key=lambda m: (-round(weight(m), 12), m.id))
+    return {m.id: m for m in ordered[:most]}
 
 
 def _read_back(
@@ -130,42 +189,22 @@ def _generals(
     ]
 
 
-def _search(
-    find: Callable[[], list[Match]], degraded: tuple[str, ...]
-) -> tuple[list[Match], tuple[str, ...]]:
-    """Lexical matches; an index that is down is said so, never an empty result."""
-    try:
-        return find(), degraded
-    except Exception:
-        return [], (*degraded, "index_unavailable")
-
-
 def _cut(envelopes: list[Envelope], limit: int) -> list[Envelope]:
     """The first ``limit``, but a rule that applies is never dropped here."""
     kept = envelopes[:limit]
     return kept + [e for e in envelopes[limit:] if e.loaded and e.kind == Kind.RULE]
 
 
-def _turns(
-    unit: Unit,
-    index: Index,
-    principal: Principal,
-    request: Request,
-    terms: Sequence[str],
-    waiting: Mapping[str, Doc | None],
-    degraded: tuple[str, ...],
-) -> tuple[list[Envelope], tuple[str, ...]]:
+def _turns(looking: _Search, principal: Principal, request: Request) -> list[Envelope]:
     """The archive: turns of the principal's own threads, each with its address."""
-    mine = [owner_partition(principal.user)]
+    unit, mine = looking.unit, [owner_partition(principal.user)]
     most = max(TURNS_MIN, TURNS_PER_RESULT * request.limit)
-
-    def find() -> list[Match]:
-        return search(index, unit, Layer.TURN, mine, waiting, terms, most)
-
-    found, degraded = _search(find, degraded)
-    matched = {m.id: m.score for m in found}
-    events = _readable(unit, list(unit.events.get(EventId(i) for i in matched)), principal)
-    parts = worth(events, matched, request.said)
+    words = {m.id: m.score for m in looking.words(Layer.TURN, mine, most)}
+    meaning = looking.meaning(Layer.TURN, mine, most, words)
+    found = dict.fromkeys((*words, *meaning))
+    events = _readable(unit, list(unit.events.get(map(EventId, found))), principal)
+    about = asks_assistant(request.text)
+    parts = worth(events, words, meaning, asked=request.said, assistant=about)
     score = {i: round(sum(p.values()), 12) for i, p in parts.items()}
     # Ids differ from store to store; of turns alike the one said first is first in every store.
     ranked = sorted(events, key=lambda e: (-score[e.id], e.said_at, e.seq, e.id))
@@ -175,7 +214,7 @@ def _turns(
         if request.neighbours:
             envelope = replace(envelope, neighbours=_neighbours(unit, event, request.neighbours))
         out.append(envelope)
-    return out, degraded
+    return out
 
 
 def _readable(unit: Unit, events: Sequence[Event], principal: Principal) -> list[Event]:

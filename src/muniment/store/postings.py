@@ -76,7 +76,6 @@ vectors = Table(
     Column("place", _NUMBER, nullable=False),
     Column("doc", _NUMBER, nullable=False),
     Column("embedder", Text, nullable=False),
-    Column("tongue", Text, nullable=False),
     Column("vector", LargeBinary, nullable=False),  # float16, little-endian
     PrimaryKeyConstraint("tenant_id", "place", "doc"),
     sqlite_with_rowid=False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from sqlalchemy import BindParameter, Connection, bindparam, select, update
 
@@ -41,7 +40,7 @@ _CLAIM = Prepared(
 )
 _PLACES = Prepared(select(_D.doc, _D.place).where(_D.tenant_id == TENANT, among(_D.doc, "numbers")))
 _READ = Prepared(
-    select(_V.doc, _V.tongue, _V.vector)
+    select(_V.doc, _V.vector)
     .where(_V.tenant_id == TENANT, _V.place == bindparam("of_place"), _V.embedder == _NAME)
     .order_by(_V.doc)
 )
@@ -75,10 +74,10 @@ def keep(conn: Connection, tenant: str, embedder: str, new: Sequence[Embedded]) 
     numbers = [e.number for e in claimed]
     rows = _PLACES.all(conn, {"tenant": tenant, "numbers": numbers}) if numbers else []
     places = {r.doc: r.place for r in rows}
-    put = prepared_upsert(conn.dialect.name, vectors, "embedder", "tongue", "vector")
+    put = prepared_upsert(conn.dialect.name, vectors, "embedder", "vector")
     for e in claimed:
         row = {"tenant_id": tenant, "place": places[e.number], "doc": e.number}
-        put.run(conn, row | {"embedder": embedder, "tongue": e.tongue, "vector": e.vector})
+        put.run(conn, row | {"embedder": embedder, "vector": e.vector})
     if places:
         renew(conn, tenant, sorted(set(places.values())))
     return len(claimed)
@@ -101,7 +100,9 @@ class VectorCache:
         full = [v for v in found if len(v.numbers)]
         if len(full) < 2:
             return full[0] if full else None
-        return _joined(full)
+        from muniment.recall import dense
+
+        return dense.joined(full)
 
     def forget(self, tenant: str) -> None:
         """Drop what is held of a tenant: something of it may have been erased."""
@@ -132,25 +133,8 @@ class VectorCache:
 
 
 def _read(conn: Connection, tenant: str, place: int, embedder: str) -> Vectors:
-    import numpy as np
+    from muniment.recall import dense
 
     rows = _READ.all(conn, {"tenant": tenant, "of_place": place, "name": embedder})
     full = [r for r in rows if len(r.vector)]
-    raw = np.frombuffer(b"".join(bytes(r.vector) for r in full), dtype="<f2")
-    return Vectors(
-        np.array([r.doc for r in full], dtype=np.int64),
-        raw.reshape(len(full), -1).astype(np.float32) if full else raw,
-        np.array([r.tongue == "zh" for r in full], dtype=bool),
-    )
-
-
-def _joined(parts: Sequence[Vectors]) -> Vectors:
-    import numpy as np
-
-    numbers: Any = np.concatenate([p.numbers for p in parts])
-    order = np.argsort(numbers)
-    return Vectors(
-        numbers[order],
-        np.concatenate([p.rows for p in parts])[order],
-        np.concatenate([p.chinese for p in parts])[order],
-    )
+    return dense.packed([r.doc for r in full], b"".join(bytes(r.vector) for r in full))

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from muniment.clock import Clock
+from muniment.errors import Unavailable
 from muniment.events.log import Thread
 from muniment.gate.enact import Settling
 from muniment.gate.keys import Digester
@@ -20,7 +21,7 @@ from muniment.gate.unit import Unit
 from muniment.ids import Ids, ThreadId
 from muniment.jobs import outbox
 from muniment.jobs.embedding import Embedding, embed_batch
-from muniment.recall.embed import Guarded
+from muniment.recall.embed import CHANGED, DOWN, Guarded
 from muniment.recall.index import Doc, Index
 from muniment.scope import Principal
 from muniment.store.store import Store
@@ -28,6 +29,9 @@ from muniment.store.unit import TenantDigester
 from muniment.threads.ports import ThreadUnit
 from muniment.trail.entry import Entry, actor_of
 from muniment.trail.lane import ReadLane
+
+if TYPE_CHECKING:  # numpy is only there where an embedder is
+    from muniment.recall.dense import Asked
 
 T = TypeVar("T")
 DRAIN_AT = 64  # rows a process lets wait before it brings the index up to date
@@ -127,6 +131,29 @@ class Parts:
         catalogue = self.policy.catalogue
         with self._embed_one:  # two would embed the same
             return embed_batch(self.store, self.index, self.embedder, tenant, catalogue)
+
+    def asked(self, tenant: str, text: str) -> tuple[Asked | None, tuple[str, ...]]:
+        """The vector of a question, where there are any to compare it with; and why there is none
+        or it does not tell everything.  Never an error, and in bounded time."""
+        own = self.embedder
+        if own is None or not text.strip():
+            return None, ()
+        try:
+            others = set(self.index.embedders(tenant))
+        except Exception:
+            return None, ()  # the search by words will say so
+        self.embedding.wake(tenant)
+        changed = (CHANGED,) if others - {own.name} else ()
+        if own.down:
+            return None, (DOWN, *changed)
+        if own.name not in others:
+            return None, changed
+        from muniment.recall.dense import Asked
+
+        try:
+            return Asked(own.name, own.query(text)), changed
+        except Unavailable:
+            return None, (DOWN, *changed)
 
     def ready(self, tenant: str) -> tuple[str, ...]:
         """Whether the index can be asked about a tenant; one that is new or was deleted is

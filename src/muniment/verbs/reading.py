@@ -103,10 +103,14 @@ def recall(parts: Parts, principal: Principal, request: Request) -> Recalled:
             catalogue=parts.policy.catalogue,
             fresh=parts.fresh,
             now=parts.now(),
+            asked=asked,
         )
 
     try:
         missing = parts.ready(principal.tenant)
+        # Before the snapshot: no model is called inside a transaction.
+        asked, unmeant = parts.asked(principal.tenant, request.text)
+        missing = (*missing, *unmeant)
         found = parts.read(principal, work)
         if "index_lag" in found.degraded:
             parts.catch_up(principal.tenant)
