@@ -121,7 +121,7 @@ def test_a_changed_embedder_embeds_all_anew(durable: Desk) -> None:
     durable.reopen()
     found = durable.memory.doctor()
     assert (found["vectors_of"], found["vectors_missing"]) == (["meaning/68"], True)
-    assert durable.memory.tidy()["embedded"] >= 1
+    durable.memory.tidy()
     assert {e for _, e, _ in _held(durable)} == {"other/68"}
     assert durable.memory.doctor()["vectors_missing"] is False
 

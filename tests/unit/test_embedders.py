@@ -6,8 +6,10 @@ import base64
 import json
 import struct
 import sys
+import threading
+import time
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,31 @@ def test_a_slow_embedder_is_not_waited_for() -> None:
     finally:
         slow.released.set()
     assert caught.value.code == "embedder.slow"
+
+
+def test_one_that_is_slow_to_begin_with_is_asked_as_soon_as_it_answers() -> None:
+    """Its first answer is too late for whoever asked, and ends its rest; a later one does not."""
+    slow = Broken(how="slow")
+    guarded = Guarded(slow, within_s=0.05)
+    with pytest.raises(Unavailable):
+        guarded.query("coffee")
+    assert guarded.down
+    slow.released.set()
+    _wait(lambda: not guarded.down)
+    assert guarded.query("coffee").shape == (68,)
+    slow.released.clear()
+    with pytest.raises(Unavailable):
+        guarded.query("coffee")
+    slow.released.set()
+    _wait(lambda: "muniment-embed-query" not in {t.name for t in threading.enumerate()})
+    assert guarded.down
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not done() and time.monotonic() < until:
+        time.sleep(0.005)
+    assert done()
 
 
 def test_one_that_failed_rests_and_is_asked_again() -> None:

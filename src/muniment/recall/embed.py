@@ -43,7 +43,8 @@ class Guarded:
     """An embedder as its callers see it: checked unit vectors within a time, or `Unavailable`.
 
     A query is answered within ``within_s`` whatever the embedder does.  After a failure it is
-    left alone for ``rest_s``, and ``down`` says so.
+    left alone for ``rest_s``, and ``down`` says so; one that was only slow to begin with, since
+    it had its weights to read, until its first answer.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Guarded:
         self._embedder, self._within_s, self._rest_s = embedder, within_s, rest_s
         self._monotonic = monotonic
         self._rests_until = float("-inf")
+        self._answered = False
 
     @property
     def name(self) -> str:
@@ -102,15 +104,17 @@ class Guarded:
 
     def _asked(self, texts: Sequence[str], *, query: bool) -> Matrix:
         try:
-            return checked(
-                self._embedder.embed(texts, query=query), len(texts), self._embedder.dimension
-            )
+            given = self._embedder.embed(texts, query=query)
+            vectors = checked(given, len(texts), self._embedder.dimension)
         except MunimentError:
             self._rest()
             raise
         except Exception as error:
             self._rest()
             raise Unavailable("embedder.failed", f"the embedder failed: {error!r}") from error
+        if not self._answered:
+            self._answered, self._rests_until = True, float("-inf")
+        return vectors
 
     def _check_rested(self) -> None:
         if self.down:

@@ -127,8 +127,9 @@ def _matches(looking: _Search, keys: Sequence[str], most: int) -> dict[str, Matc
     """Records that answer by their words, or by their meaning well enough; the best first."""
     found = {m.id: m for m in looking.words(Layer.RECORD, keys, most)}
     meaning = looking.meaning(Layer.RECORD, keys, most, found)
+    floor = max(ENOUGH["meaning"], max(meaning.values(), default=0.0) - ENOUGH["apart"])
     for record, near in meaning.items():
-        if record in found or near >= ENOUGH["meaning"]:
+        if record in found or near >= floor:
             found[record] = replace(found.get(record, Match(record, 0.0, 0.0)), meaning=near)
 
     def weight(match: Match) -> float:
