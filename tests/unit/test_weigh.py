@@ -52,11 +52,11 @@ def test_a_question_scores_as_the_evaluation_scores_it(memory: Memory) -> None:
 
 
 def test_only_what_gains_is_changed(memory: Memory) -> None:
-    """Without meaning one question finds nothing: it is found again; what gains nothing stays."""
+    """Without meaning the flat is not found first: it is given weight; what gains nothing stays."""
     sets = {"toy": list(weigh.found_in(memory, DATASET))}
-    start = replace(TURNS, meaning=-1.0, time=0.25)
+    start = replace(TURNS, meaning=0.0, time=0.25)
     better = weigh.best(sets, start)
-    assert better.meaning >= 0 and better.time == start.time
+    assert better.meaning > 0 and better.time == start.time
     assert weigh.judged(sets, better)["toy"] > weigh.judged(sets, start)["toy"]
     assert weigh.best(sets, better) == better
 
