@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import http.server
 import json
 import struct
 import sys
@@ -212,6 +213,43 @@ def test_a_reply_without_vectors_is_refused(reply: Any) -> None:
     with pytest.raises(Unavailable) as caught:
         _endpoint(Server((200, reply))).embed(["a"])
     assert caught.value.code == "embedder.bad_vectors"
+
+
+class _Endpoint(http.server.BaseHTTPRequestHandler):
+    """Vectors at one path, a redirection at another."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        good = self.path == "/v1/embeddings"
+        body = json.dumps(_vectors(len(asked["input"]))).encode() if good else b""
+        self.send_response(200 if good else 307)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Location", "/v1/embeddings")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def test_a_real_endpoint_is_asked_and_a_redirection_is_not_followed() -> None:
+    """With the client that is used where none is given; whoever is not there is unreachable."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), _Endpoint)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    place = f"http://127.0.0.1:{server.server_port}"
+    try:
+        good = HttpEmbedder("m", 2, url=f"{place}/v1", key="secret")
+        assert good.embed(["a", "b"]) == [[0, 1], [1, 1]]
+        assert "secret" not in repr(good)
+        with pytest.raises(Unavailable) as caught:
+            HttpEmbedder("m", 2, url=f"{place}/v2").embed(["a"])
+        assert caught.value.code == "embedder.refused"
+    finally:
+        server.shutdown()
+        server.server_close()
+    with pytest.raises(Unavailable) as caught:
+        HttpEmbedder("m", 2, url=f"{place}/v1", sleep=lambda _: None).embed(["a"])
+    assert caught.value.code == "embedder.unreachable"
 
 
 # ---------------------------------------------------------------- settings

@@ -54,7 +54,8 @@ def retrieval(
     chosen = load(dataset, data).limited(limit)
     with _store(session) as (memory, url), progress("Evaluating") as advance:
         answers = evaluate(memory, chosen, advance)
-    result = report.result_of(chosen, answers, store=url, limit=limit)
+        embedder = memory.doctor()["embedder"]
+    result = report.result_of(chosen, answers, store=url, limit=limit, embedder=embedder)
     report.save(result, target)
     report.write(plot.svg(result), target.with_suffix(".svg"))
     if session.as_json:
@@ -100,6 +101,7 @@ def _show(session: Session, result: Mapping[str, Any], target: Path) -> None:
         [
             ("gold", ", ".join(f"{n} {what}" for what, n in result["counts"].items())),
             ("from other conversations", result["foreign"]),
+            ("embedder", result["embedder"] or "none: words alone"),
             ("commit", result["commit"]),
             ("result", target),
             ("plot", target.with_suffix(".svg")),

@@ -26,7 +26,12 @@ ALL = "all"
 
 
 def result_of(
-    dataset: Dataset, answers: Sequence[Answer], *, store: str, limit: int | None
+    dataset: Dataset,
+    answers: Sequence[Answer],
+    *,
+    store: str,
+    limit: int | None,
+    embedder: str | None = None,
 ) -> dict[str, Any]:
     """The result as plain data."""
     return {
@@ -42,6 +47,7 @@ def result_of(
         "foreign": sum(a.foreign for a in answers),
         "depth": DEPTH,
         "store": store,
+        "embedder": embedder,
         "version": muniment.__version__,
         "commit": commit(),
         "tokeniser": TOKENISER,

@@ -68,7 +68,7 @@ class HttpEmbedder:
     model: str
     dimension: int
     url: str = OPENAI
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
     http: Http = field(default_factory=UrlHttp)
     batch: int = 64
     timeout_s: float = 30.0
