@@ -224,3 +224,22 @@ def test_scopes_are_searched_apart(meant: Desk) -> None:
     meant.say("I drank an espresso.", user="bob", thread="bobs", scope=WEB)
     meant.memory.tidy()
     assert len(_held(meant)) == 2
+
+
+def test_erasing_leaves_no_byte_of_a_vector(file_place: Place) -> None:
+    """In the files themselves; before, it was there, and another's still is."""
+    desk = Desk(file_place, options={"embedder": Meaning()})
+    event = desk.say("My puppy sleeps in the flat.")
+    kept = desk.say("I drank an espresso.")
+    desk.memory.tidy()
+    held = {i: v for i, _, v in _held(desk)}
+
+    def in_files(vector: bytes) -> bool:
+        return any(vector in f.read_bytes() for f in file_place.folder.iterdir() if f.is_file())
+
+    assert in_files(held[event.id]) and in_files(held[kept.id])
+    assert desk.memory.erase(event=event.id).complete
+    assert not in_files(held[event.id])
+    assert in_files(held[kept.id])
+    desk.memory.close()
+    assert not in_files(held[event.id])

@@ -6,6 +6,7 @@ import base64
 import http.server
 import json
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -279,6 +280,45 @@ def test_other_settings_are_refused(setting: str) -> None:
     assert caught.value.code == "embedder.setting"
     with pytest.raises(InvalidInput):
         embedder_of("openai:m@8", url="file:///etc/passwd")
+
+
+_WITHOUT_NUMPY = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "numpy":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *a: None if name == "numpy" else find(name, *a)
+import muniment
+from muniment.errors import InvalidInput
+
+with muniment.open("sqlite://", embedder="auto") as memory:
+    memory.append("I drank an espresso.", thread="t")
+    memory.tidy()
+    found = memory.recall("espresso", layers=("archive",))
+    print(len(found), found.degraded, memory.doctor()["embedder"])
+try:
+    muniment.open("sqlite://", embedder="openai:m@8")
+except InvalidInput as error:
+    print(error)
+"""
+
+
+def test_without_numpy_everything_goes_by_words() -> None:
+    """Nothing needs it, and naming an embedder says what to install."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_NUMPY], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    words, refused = done.stdout.splitlines()
+    assert words == "1 () None"
+    assert "pip install 'muniment[dense]'" in refused
 
 
 class _Model:
