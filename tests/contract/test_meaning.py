@@ -33,6 +33,8 @@ def test_a_turn_is_found_without_a_word_of_the_question(meant: Desk) -> None:
     assert found.degraded == () and found.envelopes[0].id == wanted.id
     assert {"meaning"} <= set(found.envelopes[0].parts)
     assert "relevance" not in found.envelopes[0].parts
+    assert len(found) == 1, "what is only the next nearest is no answer"
+    assert len(meant.memory.recall("which puppy?", layers=ARCHIVE)) == 0
 
 
 def test_a_record_is_found_without_a_word_of_the_task(meant: Desk) -> None:

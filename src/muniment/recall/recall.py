@@ -201,7 +201,8 @@ def _turns(looking: _Search, principal: Principal, request: Request) -> list[Env
     unit, mine = looking.unit, [owner_partition(principal.user)]
     most = max(TURNS_MIN, TURNS_PER_RESULT * request.limit)
     words = {m.id: m.score for m in looking.words(Layer.TURN, mine, most)}
-    meaning = looking.meaning(Layer.TURN, mine, most, words)
+    near = looking.meaning(Layer.TURN, mine, most, words)
+    meaning = {i: m for i, m in near.items() if i in words or m >= ENOUGH["turn"]}
     found = dict.fromkeys((*words, *meaning))
     events = _readable(unit, list(unit.events.get(map(EventId, found))), principal)
     about = asks_assistant(request.text)
