@@ -138,14 +138,10 @@ def _threads(events: Sequence[Event]) -> list[list[Event]]:
 def _best(
     groups: Sequence[Sequence[Event]], scores: Mapping[str, float], most: int
 ) -> dict[str, float]:
-    """For each event what the ``most`` best scores in its group come to.
-
-    Their norm of degree three: one that answers well weighs more than several that answer a little.
-    """
+    """For each event the sum of the ``most`` best scores in its group."""
     out: dict[str, float] = {}
     for group in groups:
-        best = sorted((scores[e.id] for e in group), reverse=True)[:most]
-        total = sum(score**3 for score in best) ** (1 / 3)
+        total = sum(sorted((scores[e.id] for e in group), reverse=True)[:most])
         out |= dict.fromkeys((str(e.id) for e in group), total)
     return out
 
