@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench import deciding, reading, threads, together, writing
+from bench import deciding, reading, screening, threads, together, writing
 from bench.figures import BOTH, FIGURES, Figure, Row, WorkNotDone
 from bench.places import Places
 from bench.table import as_json, machine, markdown, told
 
 # importing registers them
-__all__ = ["deciding", "main", "reading", "threads", "together", "writing"]
+__all__ = ["deciding", "main", "reading", "screening", "threads", "together", "writing"]
 
 MISSED, NOT_DONE = 3, 1
 EXPLANATION = """

@@ -27,6 +27,7 @@ TINY = {
     "audit": {"readers": 2, "reads": 2, "rounds": 2, "records": 24},
     "same-fact": {"threads": 3},
     "gate": {"decisions": 8},
+    "screen": {"messages": 8, "rounds": 1},
     "checkpoint": {"long": 6, "middle": 4, "short": 3},
 }
 
@@ -42,7 +43,8 @@ def place(tmp_path: Path) -> Iterator[Place]:
 def test_a_figure_gives_rows_with_limits(place: Place, name: str) -> None:
     """Every figure that runs in this process does its work, however small."""
     rows = FIGURES[name].rows(place, TINY[name])
-    assert all(row.checks for row in rows)
+    assert rows
+    assert [row for row in rows if not row.checks and "no peer" not in row.notes] == []
 
 
 @pytest.mark.slow

@@ -44,6 +44,7 @@ _CUT = re.compile(
     r"[\"'`]?[,;&|][A-Za-z0-9_.-]{0,32}[\"'`]?[=:]|</?[a-z]|[,})\]]{1,3}[\"'{\[]|[\"'`][,})\];]",
     _FLAGS,
 )
+_LEAST = 3  # characters of a value
 _WINDOW = 64
 """Judged by its first characters; an accepted value is followed to its end."""
 _REST = re.compile(r"[!-~]*")
@@ -94,11 +95,16 @@ class Said:
 
     value: str
     joined: Joined
+    before: str
+    """What stands before the name."""
     after: str
-    owned: bool
-    """Someone's own ("my password"), or said in Chinese right beside the value."""
     han: bool
     """The name is Chinese."""
+
+    @property
+    def owned(self) -> bool:
+        """Someone's own ("my password"), or said in Chinese right beside the value."""
+        return self.han or bool(_OWNED.search(self.before))
 
 
 Judge = Callable[[Said], Grade | None]
@@ -120,6 +126,12 @@ class Family:
     @cached_property
     def _name(self) -> re.Pattern[str]:
         return re.compile(rf"(?:{self.english})|(?P<han>{self.chinese})", re.ASCII)
+
+    @cached_property
+    def _chained(self) -> re.Pattern[str]:
+        """Where the next name, with its connector, takes the place of a value."""
+        joint = r"(?:[ \t:=(\[{\"'是为為]|就是){1,3}"
+        return re.compile(rf"{joint}(?:{self.english}|{self.chinese})(?={joint})", re.ASCII)
 
     @cached_property
     def _reversed(self) -> re.Pattern[str]:
@@ -148,7 +160,7 @@ class Family:
 
     def judge_field(self, value: str) -> Grade | None:
         """The judge's word on the whole value of a field that has one of the family's names."""
-        said = Said(value.strip(), Joined.QUOTED, "", owned=True, han=False)
+        said = Said(value.strip(), Joined.QUOTED, before="my ", after="", han=False)
         return self.judge(said) if _plausible(said) else None
 
     def _starts_over(self, value: str) -> bool:
@@ -165,7 +177,11 @@ class Family:
                 continue
             if spans and name.start() < spans[-1][1]:
                 continue
+            if self._chained.match(lowered, name.end()):
+                continue
             match = after.match(text, name.end())
+            if match and match.end() - name.end() < _LEAST:
+                continue
             if match and (
                 span := self._judged(match, name["han"] is not None, name.start(), grade)
             ):
@@ -177,15 +193,15 @@ class Family:
         text = match.string
         value = text[slice(*span)]
         joined = _joined(match)
-        if len(value) < 3 or (joined is Joined.BARE and len(value) < 12 and value.isalpha()):
+        if len(value) < _LEAST or (joined is Joined.BARE and len(value) < 12 and value.isalpha()):
             return None
         if value.lower() in PLAIN_WORDS or self._starts_over(value):
             return None
         if _is_elsewhere(match, said_from):
             return None
-        owned = han or bool(_OWNED.search(text, max(0, said_from - 32), said_from))
-        said = Said(value, joined, text[span[1] : span[1] + 16], owned, han)
-        if not _plausible(said) or self.judge(said) is not grade:
+        before = text[max(0, said_from - 64) : said_from]
+        said = Said(value, joined, before, text[span[1] : span[1] + 16], han)
+        if self.judge(said) is not grade or not _plausible(said):
             return None
         full = match["uv"] is not None and span[1] - match.start("uv") == _WINDOW
         return (span[0], _REST.match(text, span[1]).end()) if full else span  # type: ignore[union-attr]

@@ -123,13 +123,14 @@ _NUMBER_LABEL = re.compile(
 )
 
 
+_DOUBLED = {str(n): sum(divmod(2 * n, 10)) for n in range(10)}
+
+
 def luhn(digits: str) -> bool:
     """The check of ISO/IEC 7812-1 annex B."""
-    total = 0
-    for index, char in enumerate(reversed(digits)):
-        value = int(char) * (1 + index % 2)
-        total += value - 9 if value > 9 else value
-    return total % 10 == 0
+    return (
+        sum(map(int, digits[-1::-2])) + sum(map(_DOUBLED.__getitem__, digits[-2::-2]))
+    ) % 10 == 0
 
 
 def _lengths_by_prefix() -> dict[int, frozenset[int]]:
@@ -145,14 +146,60 @@ def _lengths_by_prefix() -> dict[int, frozenset[int]]:
 _LENGTHS = _lengths_by_prefix()
 
 
+def is_card(digits: str) -> bool:
+    """Issuer range, length and Luhn."""
+    known = digits.isdigit() and len(digits) in _LENGTHS.get(int(digits[:4]), ())
+    return known and luhn(digits)
+
+
 def card(match: re.Match[str]) -> Span | None:
-    """A card: issuer range, length and Luhn; an unbroken number labelled an order is not one."""
+    """A card; an unbroken number labelled an order is not one."""
     digits = match.group().replace(" ", "").replace("-", "")
-    if len(digits) not in _LENGTHS.get(int(digits[:4]), ()) or not luhn(digits):
+    if not is_card(digits):
         return None
     before = match.string[max(0, match.start() - 24) : match.start()]
     unbroken = len(digits) == len(match.group())
     return None if unbroken and _NUMBER_LABEL.search(before) else match.span()
+
+
+# -- bank accounts ---------------------------------------------------------------------------
+
+# Lengths by country, as the registry of ISO 13616 has them.
+_IBAN_LENGTHS = {
+    country: int(length)
+    for length, countries in (
+        line.split(":")
+        for line in (
+            "15:NO",
+            "16:BE",
+            "18:DK FI FO GL NL FK SD",
+            "19:MK SI",
+            "20:AT BA EE KZ LT LU XK MN",
+            "21:CH HR LI LV",
+            "22:BG BH CR DE GB GE IE ME RS VA",
+            "23:AE GI IL IQ TL OM SO",
+            "24:AD CZ ES MD PK RO SA SE SK TN VG",
+            "25:LY PT ST",
+            "26:IS TR",
+            "27:BI DJ FR GR IT MC MR SM",
+            "28:AL AZ BY CY DO GT HU LB NI PL SV",
+            "29:BR EG PS QA UA",
+            "30:JO KW MU YE",
+            "31:MT SC",
+            "32:LC",
+            "33:RU",
+        )
+    )
+    for country in countries.split()
+}
+
+
+def is_iban(value: str) -> bool:
+    """ISO 13616: the country's length, and the remainder of ISO 7064 MOD 97-10."""
+    iban = re.sub(r"[ -]", "", value)
+    if len(iban) != _IBAN_LENGTHS.get(iban[:2]):
+        return False
+    return int("".join(str(int(c, 36)) for c in iban[4:] + iban[:4])) % 97 == 1
 
 
 # -- resident ids ----------------------------------------------------------------------------
@@ -184,7 +231,7 @@ def _is_date(digits: str) -> bool:
 def is_cn_resident_id(value: str) -> bool:
     """GB 11643-1999: region, date of birth and the ISO 7064 MOD 11-2 check character."""
     id18 = re.sub(r"[ -]", "", value).upper()
-    if int(id18[:2]) not in _PROVINCES or not _is_date(id18[6:14]):
+    if len(id18) != 18 or int(id18[:2]) not in _PROVINCES or not _is_date(id18[6:14]):
         return False
     total = sum(int(digit) * weight for digit, weight in zip(id18, _ID_WEIGHTS, strict=False))
     return "10X98765432"[total % 11] == id18[17]
@@ -193,6 +240,11 @@ def is_cn_resident_id(value: str) -> bool:
 def is_cn_resident_id_15(value: str) -> bool:
     """The form before 1999, which has no check digit: region and date only."""
     return int(value[:2]) in _PROVINCES and _is_date("19" + value[6:12])
+
+
+def is_cn_mobile(digits: str) -> bool:
+    """The numbering plan's range for mobile phones."""
+    return bool(re.fullmatch(r"1[3-9][0-9]{9}", digits, re.ASCII))
 
 
 # -- protocols -------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from muniment.secrets.findings import Finding, Grade
+from muniment.secrets.rule import Table
 from muniment.secrets.rules import BLOCK_KINDS, RULES
 from muniment.secrets.view import View, view_of
 
@@ -78,28 +79,15 @@ def _blocked(view: View) -> tuple[list[_Spotted], View]:
 
 def _spot(view: View, grade: Grade) -> list[_Spotted]:
     lowered = view.text.lower()
-    rows = {row for anchor, row in _ANCHORED[grade] if anchor in lowered}
-    digits = sum(map(lowered.count, "0123456789"))
-    rows.update(row for row in _ALWAYS[grade] if RULES[row].digits <= digits)
     return [
         (start, end, row)
-        for row in sorted(rows)
-        for start, end in RULES[row].find(view.text, lowered)
+        for row, rule in _OF_GRADE[grade].applicable(lowered)
+        for start, end in rule.find(view.text, lowered)
     ]
 
 
-# Flat, so that the pass over every text is one comprehension.
-_ANCHORED = {
-    grade: tuple(
-        (anchor, row)
-        for row, rule in enumerate(RULES)
-        if rule.grade is grade
-        for anchor in rule.anchors
-    )
-    for grade in Grade
-}
-_ALWAYS = {
-    grade: tuple(r for r, rule in enumerate(RULES) if rule.grade is grade and not rule.anchors)
+_OF_GRADE = {
+    grade: Table((row, rule) for row, rule in enumerate(RULES) if rule.grade is grade)
     for grade in Grade
 }
 

@@ -1,9 +1,9 @@
 """A folded view of a text, each of whose characters knows where it came from.
 
 Rules are written for plain ASCII. People (and people who hide things) write full-width
-letters, zero-width joints, other scripts' digits and typographic dashes. The view folds those,
-character by character and without regard to neighbours, so that replacing one part of a
-text never changes how the rest is read.
+letters, zero-width joints, other scripts' digits, Chinese numerals and typographic dashes. The
+view folds those, character by character and without regard to neighbours, so that replacing one
+part of a text never changes how the rest is read.
 """
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ _ASCII_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
 _KEPT = frozenset("，！？；（）")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 _QUOTES = {"“": '"', "”": '"', "「": '"', "」": '"', "『": '"', "』": '"', "‘": "'", "’": "'"}
+# A number read out in Chinese, as on the phone; words with these characters fold too, harmlessly.
+_NUMERALS = {
+    char: str(value)
+    for value, chars in enumerate(
+        ("〇零", "一壹幺", "二贰貳", "三叁參", "四肆", "五伍", "六陆陸", "七柒", "八捌", "九玖")
+    )
+    for char in chars
+}
 _SPECIAL: dict[str, str] = (
     dict.fromkeys(_KEPT, "")
     | dict.fromkeys(_DASHES, "-")
@@ -29,6 +37,7 @@ _SPECIAL: dict[str, str] = (
     | {"\t": "\t", "\n": "\n", "\r": "\r", "\v": " ", "\f": " ", "\u2028": "\n", "\u2029": "\n"}
     | dict.fromkeys("\u115f\u1160\u3164\uffa0", "")
     | {"\u0130": "I"}  # the one letter whose lower case is longer
+    | _NUMERALS
 ) | {kept: kept for kept in _KEPT}
 
 
