@@ -169,7 +169,9 @@ def write_path(
         session.screen.data({**summary, **told, "file": target})
     else:
         _show_writing(session, result, target)
-        session.screen.table(("turn", "fault"), [(t, f) for t, all_ in wrong.items() for f in all_])
+        if wrong:
+            rows = [(turn, fault) for turn, faults in wrong.items() for fault in faults]
+            session.screen.table(("turn", "fault"), rows)
     if result["summary"]["all"]["shares"]["leaks"]["count"]:
         raise typer.Exit(code_of("failed"))
 
