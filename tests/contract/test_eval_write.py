@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from muniment.evals.judge import Judged
 from muniment.evals.labels import Turn, load
 from muniment.evals.play import evaluate
 from muniment.evals.tally import summary_of
+from muniment.extract.rules import extract
 from muniment.gate.candidate import Candidate, Claim
 from muniment.gate.decision import Action, Reconcile, Verdict
 from muniment.gate.reasons import Reason
@@ -92,6 +94,25 @@ def test_a_secret_that_stays_is_found(run: Run, tmp_path: Path) -> None:
     assert "use pnpm" not in told
     for where in ("event", "record", "decision", "export"):
         assert f"the secret is in {where}" in told
+
+
+def test_a_secret_that_is_logged_or_waits_is_found(
+    play: Run, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control of the other places; without the leak there is none."""
+    turns = {t.id: t for t in load([TURNS]).turns}
+    held = replace(turns["mother"], secret="三月初八")
+    assert "the secret is in candidate" in play([held])[0].faults
+    assert play([turns["password"]])[0].leaked is False
+
+    def telling(event: Event, *rest: Any, **more: Any) -> list[Candidate]:
+        logging.getLogger("somewhere").debug("read: %s", "banana-oolong-77")
+        return extract(event, *rest, **more)
+
+    monkeypatch.setattr("muniment.verbs.remembering.extract", telling)
+    assert "the secret is in log" in play([turns["password"]])[0].faults
+    if place.name == "memory":  # and in its very bytes, indexes and keys too
+        assert "the secret is in store" in play([held])[0].faults
 
 
 def test_a_gate_that_keeps_nothing_scores_badly(play: Run, monkeypatch: pytest.MonkeyPatch) -> None:

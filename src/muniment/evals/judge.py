@@ -29,7 +29,7 @@ class Seen:
 
     ``scope``, ``kind`` and ``end`` are the record's where there is one, else the candidate's;
     ``record`` is the record that the decision made or met, ``made`` that it is a new one;
-    ``asks`` that the decision is to ask about a contradiction.
+    ``asks`` that it is held for what it would do to an earlier record.
     """
 
     action: str
@@ -95,13 +95,13 @@ def judge(turn: Turn, outcome: Outcome) -> Judged:
     left = [s for n, s in enumerate(seen) if n not in pairs.values() and s.action != IGNORED]
     met = [(e, seen[pairs[n]] if n in pairs else None) for n, e in enumerate(entries)]
     units = [(e.action, s.action if s else IGNORED) for e, s in met]
-    replaced, kept_on = _replaced(met, outcome)
+    replaced, missed = _replaced(met, outcome)
     made = {s.record for s in seen if s.made} & {r.record for r in outcome.after}
     twice = _twice(entries, left, made, outcome)
     wrong = _misattributed(turn, met, left) if turn.group == "third_person" else []
     faults = [fault for e, s in met for fault in _faults(turn, e, s)]
     faults += [f"expected nothing more, seen {_told(s)}" for s in left]
-    faults += [f"still in force, or never there: {words!r}" for words in kept_on]
+    faults += missed
     faults += [f"said twice: {r.content!r}" for r in outcome.after if r.record in twice]
     faults += [f"taken for the speaker's own: {_told(s)}" for s in wrong]
     faults += [f"the secret is in {where}" for where in outcome.leaks]
@@ -213,7 +213,7 @@ def _fields(turn: Turn, met: Sequence[tuple[Expected, Seen | None]]) -> dict[str
 def _replaced(
     met: Sequence[tuple[Expected, Seen | None]], outcome: Outcome
 ) -> tuple[tuple[int, int, int], list[str]]:
-    """Counts as in `Judged`, and what should have been replaced and was not.
+    """Counts as in `Judged`, and in words what should have been replaced and was not.
 
     Replaced is what was in force and no longer is, or what the decision asks about.
     """
@@ -226,7 +226,7 @@ def _replaced(
         if there and (gone or (seen is not None and seen.asks)):
             found += 1
         else:
-            missed.append(piece)
+            missed.append(f"{'still in force' if there else 'never kept'}: {piece!r}")
         absent += not there
     return (found, len(wanted), absent), missed
 

@@ -25,6 +25,7 @@ from muniment.scope import Channel, Principal
 
 BETWEEN = timedelta(minutes=1)
 PAGE = 1000
+_TO_ANOTHER = (Reconcile.ASK, Reconcile.SUPERSEDE, Reconcile.DELETE)
 Advance = Callable[[int, int], None]
 #: Opens the store with a clock, in a zone.
 Opener = Callable[[ManualClock, timezone], AbstractContextManager[Memory]]
@@ -216,7 +217,7 @@ def _seen(made: Decision, records: Mapping[str, Record]) -> Seen:
         end=_first(ends),
         record=record.id if record else None,
         made=record is not None and made.reconcile is not Reconcile.MERGE,
-        asks=made.reconcile is Reconcile.ASK,
+        asks=made.action is Action.HOLD and made.reconcile in _TO_ANOTHER,
     )
 
 
