@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from muniment.evals.statistics import bootstrap, paired
+from muniment.evals.statistics import bootstrap, paired, wilson
 
 
 def test_the_interval_of_a_constant_is_the_constant() -> None:
@@ -64,3 +64,32 @@ def test_unequal_lists_are_refused() -> None:
     """Scores that do not belong together are never compared."""
     with pytest.raises(ValueError, match=r"shorter|longer"):
         paired([1.0, 0.0], [1.0], Random(1))
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "low", "high"),
+    [
+        (0, 10, 0.0, 0.2775),  # the values of Newcombe (1998) and of any table of score intervals
+        (10, 10, 0.7225, 1.0),
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_the_score_interval_is_that_of_the_tables(
+    count: int, of: int, low: float, high: float
+) -> None:
+    """And the mean is the plain share."""
+    found = wilson(count, of)
+    assert found.mean == count / of
+    assert (found.low, found.high) == (
+        pytest.approx(low, abs=5e-5),
+        pytest.approx(high, abs=5e-5),
+    )
+
+
+@pytest.mark.parametrize(("count", "of"), [(0, 0), (2, 1), (-1, 3)])
+def test_a_share_of_nothing_is_a_mistake(count: int, of: int) -> None:
+    """Never a figure."""
+    with pytest.raises(ValueError, match="of"):
+        wilson(count, of)

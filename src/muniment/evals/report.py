@@ -107,9 +107,14 @@ def save(result: Mapping[str, Any], path: Path) -> None:
 
 
 def write(text: str, path: Path) -> None:
-    """Write a file of a run; `Unavailable` where that cannot be."""
+    """Write a file of a run, whole or not at all; `Unavailable` where that cannot be."""
+    draft = path.with_name(path.name + ".part")
     try:
-        path.write_text(text, "utf-8")
+        try:
+            draft.write_text(text, "utf-8")
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
     except OSError as error:
         raise Unavailable("eval.unwritable", f"{path}: {error.strerror}") from None
 

@@ -15,11 +15,12 @@ from random import Random
 ROUNDS = 1000
 SIGN_ROUNDS = 10_000
 SEED = 20260101
+Z = 1.959963984540054  # between -Z and Z lie 95 % of a normal distribution
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with its 95 % percentile bootstrap interval (Efron and Tibshirani 1993)."""
+    """A mean with its 95 % interval: `bootstrap` or `wilson` says which."""
 
     mean: float
     low: float
@@ -42,7 +43,8 @@ def mean(values: Sequence[float]) -> float:
 
 
 def bootstrap(values: Sequence[float], random: Random, rounds: int = ROUNDS) -> Interval:
-    """The mean, and between what bounds 95 % of the means of resamples lie."""
+    """The mean, and between what bounds 95 % of the means of resamples lie (Efron and
+    Tibshirani 1993)."""
     count = len(values)
     drawn = sorted(sum(random.choices(values, k=count)) / count for _ in range(rounds))
     tail = round(rounds * 0.025)
@@ -83,3 +85,13 @@ def _every(count: int) -> Iterator[tuple[int, ...]]:
 
 def _some(count: int, random: Random, rounds: int) -> Iterator[list[int]]:
     return (random.choices((-1, 1), k=count) for _ in range(rounds))
+
+
+def wilson(count: int, of: int) -> Interval:
+    """The share ``count / of`` with its 95 % score interval (Wilson 1927); ``of`` is at least 1."""
+    if not 0 <= count <= of or of < 1:
+        raise ValueError(f"{count} of {of}")
+    share, square = count / of, Z * Z
+    middle = (share + square / (2 * of)) / (1 + square / of)
+    half = Z * math.sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
+    return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
