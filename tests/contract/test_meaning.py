@@ -99,14 +99,15 @@ def test_a_broken_embedder_does_not_disturb_writing(place: Place) -> None:
     embedder = Broken(how="nan")
     desk = Desk(place, options={"embedder": embedder})
     wanted = desk.say("I drank an espresso.")
-    assert desk.memory.tidy()["embedded"] == 0
+    done = desk.memory.tidy()
+    assert (done["embedded"], done["vectors_missing"]) == (0, 1), "a failure is no empty success"
     found = desk.memory.recall("espresso", layers=ARCHIVE)
     assert [e.id for e in found] == [wanted.id]
     assert found.degraded == ("embedder_unavailable",)
     embedder.how = "mended"
     guarded: Any = desk.memory._parts.embedder
     guarded._rests_until = float("-inf")
-    desk.memory.tidy()
+    assert desk.memory.tidy()["vectors_missing"] == 0
     assert [e.id for e in desk.memory.recall("coffee", layers=ARCHIVE)] == [wanted.id]
     desk.memory.close()
 
@@ -128,6 +129,16 @@ def test_a_changed_embedder_says_so(durable_place: Place) -> None:
     found = desk.memory.recall("coffee", layers=ARCHIVE)
     assert found.degraded == () and [e.id for e in found.envelopes] == [wanted.id]
     desk.memory.close()
+
+
+def test_a_rebuild_shows_its_way_to_the_last_vector(meant: Desk) -> None:
+    """Words are the first half of the steps, vectors the second."""
+    for number in range(3):
+        meant.say(f"Espresso number {number}.", thread=f"t{number}")
+    told: list[tuple[int, int]] = []
+    assert meant.memory.rebuild_index(progress=lambda *step: told.append(step)) == 3
+    assert told[-1] == (6, 6) and (3, 6) in told and told == sorted(told)
+    assert len(meant.memory.recall("coffee", layers=ARCHIVE)) == 3
 
 
 class _Waiting(Meaning):

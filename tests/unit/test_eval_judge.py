@@ -161,6 +161,10 @@ def test_a_secret_that_is_found_is_told_without_it() -> None:
     assert found.leaked is True and "the secret is in record" in found.faults
     assert "hunter2" not in str(found.faults) and "[secret]" in str(found.faults)
     assert judge(turn(label, secret="hunter2"), outcome(seen("refuse", ""))).leaked is False
+    odd = "hun\\ter'\"2"  # shown in quotes it looks otherwise
+    escaped = judge(turn(label, secret=odd), outcome(seen(content=odd), leaks=("record",)))
+    assert all("hun" not in fault for fault in escaped.faults)
+    assert any("[secret]" in fault for fault in escaped.faults)
 
 
 # ---------------------------------------------------------------- what it comes to

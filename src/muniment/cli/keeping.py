@@ -163,10 +163,13 @@ def rebuild_index(ctx: typer.Context) -> None:
     session = session_of(ctx)
     with session.open() as memory, evidence.progress("Indexing") as advance:
         total = memory.rebuild_index(progress=advance)
+        missing = memory.doctor()["vectors_missing"]
     if session.as_json:
-        session.screen.data({"indexed": total})
-    else:
-        session.screen.line(f"The index holds {total} records and events.")
+        session.screen.data({"indexed": total, "vectors_missing": missing})
+        return
+    session.screen.line(f"The index holds {total} records and events.")
+    if missing:
+        session.screen.command(session.command("tidy"), "vectors are missing; this makes them:")
 
 
 def tidy(ctx: typer.Context) -> None:

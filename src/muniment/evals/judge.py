@@ -284,7 +284,11 @@ def _faults(turn: Turn, expected: Expected, seen: Seen | None) -> list[str]:
 
 def _hidden(turn: Turn, fault: str) -> str:
     """A fault as it may be shown: never with the secret."""
-    return fault if turn.secret is None else fault.replace(turn.secret, "[secret]")
+    secret = turn.secret
+    if secret is None:
+        return fault
+    quoted = repr(secret)[1:-1]  # as it stands in words that are shown in quotes
+    return fault.replace(secret, "[secret]").replace(quoted, "[secret]")
 
 
 def _shown(expected: Expected, name: str) -> Any:

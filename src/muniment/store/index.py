@@ -34,7 +34,7 @@ from muniment.store.look import SqlLook
 from muniment.store.postings import (
     LAYOUT,
     add,
-    changed,
+    compared,
     docs,
     known,
     metadata,
@@ -109,16 +109,17 @@ class SqlIndex:
             yield conn
 
     def put(self, tenant: str, docs_: Sequence[Doc]) -> None:
+        replaced = False
         with self._writing(tenant) as conn:
             for part in chunks(docs_):
-                part = changed(conn, tenant, part)
+                new, outdated = compared(conn, tenant, part)
                 numbers: dict[tuple[Layer, str], int] = {}
-                for layer in Layer:
-                    ids = [d.id for d in part if d.layer is layer]
+                for layer, ids in outdated.items():
                     numbers |= remove(conn, tenant, layer, ids)
-                if numbers:
-                    self._cache.forget(tenant)
-                add(conn, tenant, part, numbers)
+                add(conn, tenant, new, numbers)
+                replaced = replaced or bool(numbers)
+        if replaced:  # not before it is so: a reader would keep what it read in between
+            self._cache.forget(tenant)
 
     def drop(self, tenant: str, layer: Layer, ids: Iterable[str]) -> None:
         with self._writing(tenant) as conn:

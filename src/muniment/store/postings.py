@@ -135,15 +135,20 @@ _DOC_COLUMNS = tuple(c.name for c in docs.c)
 _POSTING_COLUMNS = tuple(c.name for c in postings.c)
 
 
-def changed(conn: Connection, tenant: str, new: Sequence[Doc]) -> list[Doc]:
-    """Those that are not already held as they are."""
-    here: dict[tuple[str, str], bytes] = {}
-    for layer in Layer:
-        ids = [d.id for d in new if d.layer is layer]
-        if ids:
-            params = {"tenant": tenant, "in_layer": layer.value, "ids": ids}
-            here |= {(layer, row.id): bytes(row.stamp) for row in HELD.all(conn, params)}
-    return [d for d in new if here.get((d.layer, d.id)) != d.stamp]
+def compared(
+    conn: Connection, tenant: str, given: Sequence[Doc]
+) -> tuple[list[Doc], dict[Layer, list[str]]]:
+    """Those that are not already held as they are, and the ids of which another state is."""
+    new: list[Doc] = []
+    outdated: dict[Layer, list[str]] = {}
+    for layer in dict.fromkeys(d.layer for d in given):
+        here = [d for d in given if d.layer is layer]
+        params = {"tenant": tenant, "in_layer": layer.value, "ids": [d.id for d in here]}
+        held = {row.id: bytes(row.stamp) for row in HELD.all(conn, params)}
+        differing = [d for d in here if held.get(d.id) != d.stamp]
+        new += differing
+        outdated[layer] = [d.id for d in differing if d.id in held]
+    return new, outdated
 
 
 def remove(

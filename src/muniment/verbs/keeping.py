@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -91,14 +92,19 @@ def rebuild_index(parts: Parts, principal: Principal, progress: Progress | None 
 
     parts.write(principal, lambda unit: parts.audit(unit, principal, "rebuild_index"), adds=0)
     total = rebuild(parts, principal.tenant)
+    steps = total * (2 if parts.embedder else 1)  # words, then vectors
+
+    def tell(done: int, most: int) -> None:
+        if progress is not None:
+            progress(min(done, most), steps)
+
     done = 0
     while batch := outbox.drain_batch(
         parts.store, parts.index, principal.tenant, parts.policy.catalogue
     ):
         done += batch
-        if progress is not None:
-            progress(min(done, total), total)
-    _embed(parts, principal.tenant)
+        tell(done, total)
+    _embed(parts, principal.tenant, lambda made: tell(total + made, steps))
     return total
 
 
@@ -155,8 +161,13 @@ def _embedding(parts: Parts, tenant: str) -> dict[str, Any]:
         "embedder": own.name if own else None,
         "embedder_down": own.down if own else False,
         "vectors_of": sorted(parts.index.embedders(tenant)),
-        "vectors_missing": bool(own and parts.index.unembedded(tenant, own.name, 1)),
+        "vectors_missing": _vectors_missing(parts, tenant),
     }
+
+
+def _vectors_missing(parts: Parts, tenant: str) -> bool:
+    own = parts.embedder
+    return bool(own and parts.index.unembedded(tenant, own.name, 1))
 
 
 def tidy(parts: Parts, principal: Principal) -> dict[str, int]:
@@ -175,15 +186,19 @@ def tidy(parts: Parts, principal: Principal) -> dict[str, int]:
     done["erasures_finished"], _ = forgetting.finish(parts, principal.tenant, parts.now())
     parts.catch_up(principal.tenant)
     done["embedded"] = _embed(parts, principal.tenant)
+    done["vectors_missing"] = int(_vectors_missing(parts, principal.tenant))
     return done
 
 
-def _embed(parts: Parts, tenant: str) -> int:
-    """Vectors for everything; an embedder that is down is said by recall and `doctor`."""
-    try:
-        return parts.embed(tenant)
-    except Unavailable:
-        return 0
+def _embed(parts: Parts, tenant: str, made: Callable[[int], None] = lambda _: None) -> int:
+    """Vectors for everything, as far as the embedder goes: its failure leaves the words as they
+    are, and what has no vector is counted as missing."""
+    total = 0
+    with suppress(Unavailable):
+        while done := parts.embed_some(tenant):
+            total += done
+            made(total)
+    return total
 
 
 def scrub(parts: Parts, principal: Principal) -> dict[str, Any]:

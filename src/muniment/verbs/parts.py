@@ -64,7 +64,7 @@ class Parts:
 
     def __post_init__(self) -> None:
         self.opened_at, self.mark = self.clock.now(), self.ids.new("wrk")
-        self.embedding = Embedding(self._embed_some)
+        self.embedding = Embedding(self.embed_some)
 
     def now(self) -> datetime:
         """The injected clock's now."""
@@ -115,17 +115,11 @@ class Parts:
         if self.embedder is not None:
             self.embedding.wake(tenant)
 
-    def embed(self, tenant: str) -> int:
-        """Give everything in the index a vector, now; how many got one.
+    def embed_some(self, tenant: str) -> int:
+        """Give some of what has no vector one, now; how many got one, none when all have.
 
         Raises `Unavailable` where the embedder cannot.
         """
-        total = 0
-        while done := self._embed_some(tenant):
-            total += done
-        return total
-
-    def _embed_some(self, tenant: str) -> int:
         if self.embedder is None:
             return 0
         catalogue = self.policy.catalogue
